@@ -1,0 +1,109 @@
+/* Version, status names and the thread-local last error. */
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+static _Thread_local kmbi_error_state last_error;
+
+const char *kmb_version(void) {
+  return KMB_VERSION;
+}
+
+uint32_t kmb_abi_major(void) {
+  return KMB_ABI_MAJOR;
+}
+
+const char *kmb_status_name(kmb_status status) {
+  switch (status) {
+#define CASE(name, value, text) \
+  case value:                   \
+    return #name;
+    KMB_STATUS_MAP(CASE)
+#undef CASE
+  default:
+    return status > 0 ? "CALLBACK" : "UNKNOWN";
+  }
+}
+
+const char *kmb_status_text(kmb_status status) {
+  switch (status) {
+#define CASE(name, value, text) \
+  case value:                   \
+    return text;
+    KMB_STATUS_MAP(CASE)
+#undef CASE
+  default:
+    return status > 0 ? "returned by a callback" : "unknown status";
+  }
+}
+
+const char *kmb_last_error(kmb_status *status, int64_t *vendor) {
+  if (status) *status = last_error.status;
+  if (vendor) *vendor = last_error.vendor;
+  return last_error.message;
+}
+
+/* Cut at a character's start, so that what is left is valid UTF-8. */
+static void trim_utf8(char *text, size_t length) {
+  while (length > 0 && ((unsigned char)text[length] & 0xC0u) == 0x80u)
+    length--;
+  text[length] = '\0';
+}
+
+kmb_status kmbi_fail_vendor(kmb_status status, int64_t vendor,
+                            const char *format, va_list arguments) {
+  char message[sizeof last_error.message + 1];
+  int length = vsnprintf(message, sizeof message, format, arguments);
+  if (length >= (int)sizeof last_error.message)
+    trim_utf8(message, sizeof last_error.message - 1);
+  memcpy(last_error.message, message, strlen(message) + 1);
+  last_error.status = status;
+  last_error.vendor = vendor;
+  return status;
+}
+
+kmb_status kmbi_fail(kmb_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  kmbi_fail_vendor(status, 0, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+void kmbi_error_save(kmbi_error_state *state) {
+  *state = last_error;
+}
+
+void kmbi_error_restore(const kmbi_error_state *state) {
+  last_error = *state;
+}
+
+const char *kmb_dtype_name(kmb_dtype dtype) {
+  switch (dtype) {
+#define CASE(name, value, bits, text) \
+  case value:                         \
+    return text;
+    KMB_DTYPE_MAP(CASE)
+#undef CASE
+  default:
+    return "unknown";
+  }
+}
+
+kmb_status kmb_dtype_bits(kmb_dtype dtype, uint32_t *bits) {
+  if (!bits) return kmbi_fail(KMB_ERR_INVALID, "kmb_dtype_bits: bits is NULL");
+  switch (dtype) {
+#define CASE(name, value, size, text) \
+  case value:                         \
+    *bits = size;                     \
+    return KMB_OK;
+    KMB_DTYPE_MAP(CASE)
+#undef CASE
+  default:
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_dtype_bits: no element type has number %d; see "
+                     "KMB_DTYPE_MAP",
+                     (int)dtype);
+  }
+}

@@ -1,0 +1,29 @@
+/* Thread-local last error. */
+#ifndef KMB_LIB_ERROR_H
+#define KMB_LIB_ERROR_H
+
+#include <kmb/base.h>
+
+#include <stdarg.h>
+
+/* Record a failure and return its status, so that `return kmbi_fail(…)` reads
+ * as one thought. The message names the exact cause and what to do. */
+kmb_status kmbi_fail(kmb_status status, const char *format, ...)
+    KMB_PRINTF(2, 3);
+kmb_status kmbi_fail_vendor(kmb_status status, int64_t vendor,
+                            const char *format, va_list arguments)
+    KMB_PRINTF(3, 0);
+
+/* A call that succeeds leaves the last error as it was: a step that may fail
+ * harmlessly inside such a call is put between these two. */
+typedef struct kmbi_error_state {
+  kmb_status status;
+  int32_t unused;
+  int64_t vendor;
+  char message[256];
+} kmbi_error_state;
+
+void kmbi_error_save(kmbi_error_state *state);
+void kmbi_error_restore(const kmbi_error_state *state);
+
+#endif

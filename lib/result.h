@@ -1,0 +1,106 @@
+/* A result while it is built and read. */
+#ifndef KMB_LIB_RESULT_H
+#define KMB_LIB_RESULT_H
+
+#include "memory.h"
+
+#include <kmb/metadata.h>
+#include <kmb/result.h>
+
+typedef enum kmbi_kind { KMBI_F64 = 1, KMBI_U64 = 2, KMBI_TEXT = 3 } kmbi_kind;
+
+/* A row of KMB_VALUE_MAP. */
+typedef struct kmbi_value_info {
+  kmb_value value;
+  kmbi_kind kind;
+  const char *key;
+  const char *unit;
+} kmbi_value_info;
+
+/* KMB_VALUE_MAP as a table, in its order; count 84 in 0.1. */
+extern const kmbi_value_info kmbi_value_table[];
+extern const size_t kmbi_value_count;
+/* NULL if `value` is not in the map. */
+const kmbi_value_info *kmbi_value_find(kmb_value value);
+
+/* A value is known, or absent with a reason, or was never spoken of. */
+typedef struct kmbi_value {
+  double f64;
+  uint64_t u64;
+  const char *text;
+  const char *reason;
+  bool known;
+} kmbi_value;
+
+typedef struct kmbi_finding {
+  const char *message;
+  kmb_figure *figures;
+  uint64_t figure_count;
+  kmb_finding_code code;
+  kmb_severity severity;
+  struct kmbi_finding *next;
+} kmbi_finding;
+
+typedef struct kmbi_entry {
+  const char *key;
+  const char *value;  /* NULL: absent */
+  const char *reason; /* NULL: present */
+  struct kmbi_entry *next;
+} kmbi_entry;
+
+struct kmb_result {
+  kmbi_arena arena;   /* everything below lives in it */
+  kmbi_memory memory; /* that the result itself came from */
+  kmbi_value *values; /* by position in kmbi_value_table */
+  kmb_pair *axes;
+  uint64_t axis_count;
+  const double *samples;
+  uint64_t sample_count;
+  kmbi_finding *findings; /* in the order in which they were raised */
+  kmbi_finding **findings_end;
+  uint64_t finding_count;
+  kmbi_entry *metadata;
+  kmbi_entry **metadata_end;
+  uint64_t metadata_count;
+};
+
+/* Building. Setters copy. Out of memory is sticky: build the whole result, then
+ * kmbi_result_finish() says whether it is complete, and if not destroys it and
+ * sets *result to NULL. */
+kmb_status kmbi_result_create(const kmbi_memory *memory, kmb_result **result);
+kmb_status kmbi_result_finish(kmb_result **result);
+void kmbi_result_set_f64(kmb_result *result, kmb_value value, double number);
+void kmbi_result_set_u64(kmb_result *result, kmb_value value, uint64_t number);
+void kmbi_result_set_text(kmb_result *result, kmb_value value,
+                          const char *text);
+void kmbi_result_format(kmb_result *result, kmb_value value, const char *format,
+                        ...) KMB_PRINTF(3, 4);
+/* Not known, and why. */
+void kmbi_result_absent(kmb_result *result, kmb_value value, const char *format,
+                        ...) KMB_PRINTF(3, 4);
+void kmbi_result_set_axes(kmb_result *result, const kmb_pair *axes,
+                          uint64_t count);
+void kmbi_result_set_samples(kmb_result *result, const double *ns,
+                             uint64_t count);
+/* One finding; `figures` are copied, their names must be static. */
+void kmbi_result_find(kmb_result *result, kmb_finding_code code,
+                      kmb_severity severity, const kmb_figure *figures,
+                      uint64_t figure_count, const char *format, ...)
+    KMB_PRINTF(6, 7);
+void kmbi_result_meta(kmb_result *result, const char *key, const char *value,
+                      const char *reason);
+
+/* For steps that need no status of absence. */
+bool kmbi_result_get_f64(const kmb_result *result, kmb_value value,
+                         double *number);
+bool kmbi_result_get_u64(const kmb_result *result, kmb_value value,
+                         uint64_t *number);
+const char *kmbi_result_get_text(const kmb_result *result, kmb_value value);
+
+struct kmb_results {
+  kmbi_memory memory;
+  kmb_result **items;
+  uint64_t count, capacity;
+};
+
+#endif

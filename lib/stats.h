@@ -1,0 +1,98 @@
+/* Statistics: pure functions over arrays. They allocate nothing, read no clock
+ * and no global, and are tested on known answers. `scratch` arrays are as long
+ * as stated and hold nothing meaningful afterwards. Inputs are finite. */
+#ifndef KMB_LIB_STATS_H
+#define KMB_LIB_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Seeded generator (splitmix64); the same numbers everywhere. */
+uint64_t kmbi_random(uint64_t *state);
+double kmbi_uniform(uint64_t *state); /* [0, 1) */
+
+void kmbi_sort(double *x, size_t n);
+/* Linear interpolation between order statistics (Hyndman and Fan, type 7);
+ * n at least 1, 0 <= q <= 1. */
+double kmbi_quantile(const double *sorted, size_t n, double q);
+/* scratch: n */
+double kmbi_median(const double *x, size_t n, double *scratch);
+
+typedef struct kmbi_summary {
+  double median, mean, stdev, mad, min, p25, p75, p95, p99, max;
+} kmbi_summary;
+/* n at least 1; stdev is 0 for n == 1. scratch: n */
+void kmbi_summarise(const double *x, size_t n, double *scratch,
+                    kmbi_summary *summary);
+
+/* Ranks (0-based, low <= high) of the order statistics that hold the median
+ * with at least 99% confidence for independent samples. False below 8. */
+bool kmbi_median_ranks(size_t n, size_t *low, size_t *high);
+
+/* How much the blocks of the above/below-median indicator vary over what
+ * independent samples would give; 16 contiguous blocks, at least 1. 1 for fewer
+ * samples than give two a block. */
+double kmbi_design_effect(const double *x, size_t n, double median);
+
+/* The 99% within-run interval of the median (design, section 4, step 4). */
+typedef struct kmbi_interval {
+  double median; /* of the undithered samples */
+  double low, high;
+  double half; /* (high - low) / 2 */
+  double design_effect;
+} kmbi_interval;
+/* False for fewer than 8 samples. `tick` is the clock's step per iteration, 0
+ * for none. scratch: 2n */
+bool kmbi_interval_of(const double *x, size_t n, double tick, uint64_t seed,
+                      double *scratch, kmbi_interval *interval);
+
+/* Medians of the two halves, and whether they differ by no more than the
+ * interval's width. scratch: n */
+bool kmbi_halves_agree(const double *x, size_t n, double width,
+                       double *scratch);
+
+typedef enum kmbi_verdict {
+  KMBI_GO_ON,     /* not precise enough yet */
+  KMBI_DROP_HALF, /* the halves differ: drop the first and go on */
+  KMBI_CONVERGED, /* precise enough */
+  KMBI_RESOLUTION /* only the tick prevents more */
+} kmbi_verdict;
+
+typedef struct kmbi_rule {
+  double target; /* half-width over median, such as 0.005 */
+  double tick;   /* of the clock, per iteration; 0: none */
+  double min_wall_ns;
+  uint64_t min_samples;
+  uint64_t seed;
+} kmbi_rule;
+/* One look. `wall_ns` counts from the first sample that is still kept. scratch:
+ * 2n. The interval is meaningful if n is at least 8. */
+kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,
+                       double wall_ns, double *scratch,
+                       kmbi_interval *interval);
+/* Number of samples at the next look: n · 1.3, at least n + 1. */
+size_t kmbi_next_look(size_t n);
+
+/* Trend over the run: difference of the medians of the last and the first
+ * quarter over the median, and whether it stands out of the noise. scratch: n
+ */
+bool kmbi_drift(const double *x, size_t n, double tick, double *scratch,
+                double *relative);
+
+/* Two separated modes. `share` is the smaller mode's part of the samples, the
+ * two centres are medians of the modes. scratch: n */
+typedef struct kmbi_modes {
+  double low, high; /* centres */
+  double share;
+} kmbi_modes;
+bool kmbi_bimodal(const double *x, size_t n, double tick, double *scratch,
+                  kmbi_modes *modes);
+
+/* Interval of the median over rounds: sign-test interval, 5 rounds give
+ * [min, max]. `confidence` is what the ranks reach. False below 5. scratch: n
+ */
+bool kmbi_round_interval(const double *medians, size_t n, double *scratch,
+                         double *low, double *high, double *confidence);
+
+#endif
