@@ -48,6 +48,7 @@ static void service_log(void *ctx, kmb_log_level level, const char *message) {
     device->hooks.log(device->hooks.log_user, level, message);
 }
 
+KMB_PRINTF(4, 5)
 static kmb_status service_fail(void *ctx, kmb_status status, int64_t vendor,
                                const char *format, ...) {
   (void)ctx;

@@ -7,8 +7,8 @@ static void gemm_counts_flops_and_bytes_once(void) {
   kmb_work w = kmb_work_init();
   REQUIRE_OK(kmb_work_gemm(4096, 8, 4096, KMB_F32, &w));
   REQUIRE_EQ(w.flops, 268435456);
-  REQUIRE_EQ(w.read_bytes, 4 * (4096LL * 4096 + 4096 * 8));
-  REQUIRE_EQ(w.write_bytes, 4 * 4096 * 8);
+  REQUIRE_EQ(w.read_bytes, 4 * (4096LL * 4096 + 4096LL * 8));
+  REQUIRE_EQ(w.write_bytes, 4LL * 4096 * 8);
   REQUIRE_EQ(w.dtype, KMB_F32);
   REQUIRE_HAS(w.convention, "2mnk");
 }
