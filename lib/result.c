@@ -129,6 +129,7 @@ void kmbi_result_set_text(kmb_result *result, kmb_value value,
   if (slot) keep_text(slot, kmbi_utf8_copy(&result->arena, text));
 }
 
+KMB_PRINTF(2, 0)
 static char *format_valid(kmb_result *result, const char *format,
                           va_list arguments) {
   char *text = kmbi_arena_vformat(&result->arena, format, arguments);
@@ -280,47 +281,55 @@ const char *kmbi_result_get_text(const kmb_result *result, kmb_value value) {
   return slot && slot->known ? slot->text : NULL;
 }
 
-static kmb_status find_value(const kmb_result *result, kmb_value value,
-                             kmbi_kind kind, const void *out, const char *what,
-                             const kmbi_value **slot) {
-  if (!result) return kmbi_fail(KMB_ERR_INVALID, "%s: result is NULL", what);
-  if (!out) return kmbi_fail(KMB_ERR_INVALID, "%s: nowhere to store it", what);
-  *slot = slot_of(result, value, kind);
-  if (!*slot)
-    return kmbi_fail(KMB_ERR_INVALID,
-                     "%s: value %d is not of this kind; see KMB_VALUE_MAP",
-                     what, (int)value);
-  if ((*slot)->known) return KMB_OK;
-  return kmbi_fail(KMB_ERR_UNAVAILABLE, "%s is not known: %s",
-                   kmbi_value_find(value)->key,
-                   (*slot)->reason ? (*slot)->reason
-                                   : "it was not recorded for this result");
+/* NULL, with the failure recorded, unless the value is known. */
+static const kmbi_value *find_value(const kmb_result *result, kmb_value value,
+                                    kmbi_kind kind, const void *out,
+                                    const char *what, kmb_status *status) {
+  *status = KMB_ERR_INVALID;
+  const kmbi_value *slot = result ? slot_of(result, value, kind) : NULL;
+  if (!result) {
+    kmbi_fail(*status, "%s: result is NULL", what);
+  } else if (!out) {
+    kmbi_fail(*status, "%s: nowhere to store it", what);
+  } else if (!slot) {
+    kmbi_fail(*status, "%s: value %d is not of this kind; see KMB_VALUE_MAP",
+              what, (int)value);
+  } else if (!slot->known) {
+    *status = KMB_ERR_UNAVAILABLE;
+    kmbi_fail(*status, "%s is not known: %s", kmbi_value_find(value)->key,
+              slot->reason ? slot->reason
+                           : "it was not recorded for this result");
+  } else {
+    *status = KMB_OK;
+    return slot;
+  }
+  return NULL;
 }
 
 kmb_status kmb_result_f64(const kmb_result *result, kmb_value value,
                           double *number) {
-  const kmbi_value *slot = NULL;
-  kmb_status status =
-      find_value(result, value, KMBI_F64, number, "kmb_result_f64", &slot);
-  if (!status) *number = slot->f64;
+  kmb_status status = KMB_OK;
+  const kmbi_value *slot =
+      find_value(result, value, KMBI_F64, number, "kmb_result_f64", &status);
+  if (slot) *number = slot->f64;
   return status;
 }
 
 kmb_status kmb_result_u64(const kmb_result *result, kmb_value value,
                           uint64_t *number) {
-  const kmbi_value *slot = NULL;
-  kmb_status status =
-      find_value(result, value, KMBI_U64, number, "kmb_result_u64", &slot);
-  if (!status) *number = slot->u64;
+  kmb_status status = KMB_OK;
+  const kmbi_value *slot =
+      find_value(result, value, KMBI_U64, number, "kmb_result_u64", &status);
+  if (slot) *number = slot->u64;
   return status;
 }
 
 kmb_status kmb_result_text(const kmb_result *result, kmb_value value,
                            const char **text) {
-  const kmbi_value *slot = NULL;
-  kmb_status status =
-      find_value(result, value, KMBI_TEXT, text, "kmb_result_text", &slot);
-  if (!status) *text = slot->text;
+  kmb_status status = KMB_OK;
+  const kmbi_value *slot =
+      find_value(result, value, KMBI_TEXT, text, "kmb_result_text", &status);
+  if (slot) *text = slot->text;
   return status;
 }
 

@@ -40,7 +40,7 @@ void kmb_results_destroy(kmb_results *results) {
     kmb_result_destroy(results->items[i]);
   kmbi_memory memory = results->memory;
   kmbi_free(&memory, results->items, (size_t)results->capacity,
-            sizeof *results->items);
+            sizeof(kmb_result *));
   kmbi_free(&memory, results, 1, sizeof *results);
 }
 
@@ -58,9 +58,10 @@ static kmb_status grow(kmb_results *results) {
                      "the result still is the caller's",
                      (unsigned long long)results->count);
   if (results->items)
-    memcpy(items, results->items, (size_t)results->count * sizeof *items);
+    memcpy(items, results->items,
+           (size_t)results->count * sizeof(kmb_result *));
   kmbi_free(&results->memory, results->items, (size_t)results->capacity,
-            sizeof *results->items);
+            sizeof(kmb_result *));
   results->items = items;
   results->capacity = capacity;
   return KMB_OK;
