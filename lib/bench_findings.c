@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Borders, in percent where they are shares. */
 #define OVERHEAD_PCT 1.0
@@ -12,6 +13,11 @@
 #define PREEMPTED_PCT 5.0
 #define STEAL_PCT 1.0
 
+static const char *mode_word(kmb_launch_mode mode) {
+  return mode == KMB_LAUNCH_GRAPH ? "graph" : "plain";
+}
+
+/* Another timer or launch mode than was asked for, or than would be best. */
 static void raise_choice(kmbi_run *run) {
   const kmb_bench_params *p = &run->p;
   const kmb_choice *c = &run->choice;
@@ -19,12 +25,16 @@ static void raise_choice(kmbi_run *run) {
   bool other_mode =
       p->launch_mode != KMB_LAUNCH_AUTO && p->launch_mode != c->launch_mode;
   if (!run->choice_index && !other_timer && !other_mode) return;
-  kmbi_result_find(
-      run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL, 0,
-      "timed by %s on %s launches instead of the better choice%s%s",
-      kmbi_timer_name(c->timer),
-      c->launch_mode == KMB_LAUNCH_GRAPH ? "graph" : "plain",
-      run->passed_over[0] ? ": " : "", run->passed_over);
+  char why[96] = "";
+  if (!run->passed_over[0])
+    snprintf(why, sizeof why, "backend %s has no %s timer on %s launches",
+             run->device->ops->name,
+             kmbi_timer_name(other_timer ? p->timer : c->timer),
+             mode_word(other_mode ? p->launch_mode : c->launch_mode));
+  kmbi_result_find(run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL,
+                   0, "timed by %s on %s launches, not by a better way: %s",
+                   kmbi_timer_name(c->timer), mode_word(c->launch_mode),
+                   run->passed_over[0] ? run->passed_over : why);
 }
 
 static void raise_cache(kmbi_run *run) {
