@@ -51,7 +51,7 @@ static bool rejected(void) {
 /* 1/4 is the mean size of a product: what a sum lacks that skips one. */
 static void a_product_that_is_missing_anywhere_is_noticed(void) {
   multiply();
-  for (size_t i = 0; i < TOKENS * ROWS; i++) {
+  for (size_t i = 0; i < sizeof y / sizeof *y; i++) {
     float kept = y[i];
     y[i] = kept + 0.25f;
     REQUIRE(rejected());
@@ -69,7 +69,7 @@ static void a_product_that_is_missing_anywhere_is_noticed(void) {
 }
 
 static void an_output_that_is_no_number_is_noticed(void) {
-  static const size_t places[] = {0, ROWS * 8 - 1, ROWS * 8, TOKENS * ROWS - 1};
+  static const int places[] = {0, ROWS * 8 - 1, ROWS * 8, TOKENS * ROWS - 1};
   for (size_t i = 0; i < 4; i++) {
     multiply();
     y[places[i]] = NAN;

@@ -12,8 +12,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wpadded', '-Werror',
-            '-Wno-unused-function']
+WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wpadded', '-Werror']
 STRUCT = re.compile(r'^typedef struct (kmb_\w+) \{', re.M)
 TYPEDEF = re.compile(r'^\} (kmb_\w+);', re.M)
 
