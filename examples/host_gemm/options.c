@@ -100,7 +100,7 @@ options_next options_read(int argc, char **argv, options *out) {
   *out = (options){.json = "result.json", .tokens = {1, 8}, .token_counts = 2};
   static const char *const with_value[] = {"--json", "--threads", "--tokens",
                                            "--only", "--llc"};
-  for (int i = 1; i < argc; i++) {
+  for (int i = 1; i < argc; i += 2) {
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
       fputs(help, stdout);
       return OPTIONS_HELP;
@@ -112,7 +112,6 @@ options_next options_read(int argc, char **argv, options *out) {
     if (i + 1 == argc) return bad(argv[i], NULL, "needs a value; try --help");
     options_next next = read_one(argv[i], argv[i + 1], out);
     if (next != OPTIONS_RUN) return next;
-    i++;
   }
   return OPTIONS_RUN;
 }
