@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Every public function says what it does, what it takes and gives, from
-which threads it may be called, whether it blocks, and since when.
+which threads it may be called, whether it blocks, and since when; and the guide
+names every finding.
 
-usage: check_docs.py INCLUDE_DIR/kmb | check_docs.py --self-test
+usage: check_docs.py INCLUDE_DIR/kmb GUIDE | check_docs.py --self-test
 """
+import os
 import re
 import sys
 
@@ -44,6 +46,16 @@ def check(functions):
             print('%s: %s %s' % (function.header, function.name, fault))
             bad += 1
     return bad
+
+
+def unexplained(header, guide):
+    """Findings of KMB_FINDING_MAP that the guide does not name; None if there
+    is no such map."""
+    found = re.search(r'#define KMB_FINDING_MAP\(X\)(.*?)\n\n', header, re.S)
+    if not found:
+        return None
+    names = re.findall(r'X\((\w+),', found.group(1))
+    return [n for n in names if '`%s`' % n not in guide]
 
 
 GOOD = '''/** Adds.
@@ -87,6 +99,11 @@ def self_test():
     for name, text in spoilt.items():
         if text == GOOD or not rejected(text):
             wrong.append('a lacking %s is accepted' % name)
+    header = '#define KMB_FINDING_MAP(X) \\\n  X(A, 1) \\\n  X(B, 2)\n\n'
+    if unexplained(header, '`A` `B`') != [] or \
+            unexplained(header, '`A` B') != ['B'] or \
+            unexplained('', '`A`') is not None:
+        wrong.append('findings are not compared with the guide')
     for line in wrong:
         print('check_docs.py: ' + line)
     print('%d spoilt comments tried' % len(spoilt))
@@ -98,9 +115,16 @@ def main():
         return self_test()
     found = headers.functions(sys.argv[1])
     print('%d functions' % len(found))
-    if not found:
-        return 1
-    return 1 if check(found) else 0
+    bad = check(found)
+    with open(os.path.join(sys.argv[1], 'result.h'), encoding='utf-8') as file:
+        header = file.read()
+    with open(sys.argv[2], encoding='utf-8') as file:
+        missing = unexplained(header, file.read())
+    if missing is None:
+        print('result.h: no KMB_FINDING_MAP')
+    for name in missing or []:
+        print('%s does not explain the finding %s' % (sys.argv[2], name))
+    return 1 if bad or missing or missing is None or not found else 0
 
 
 if __name__ == '__main__':
