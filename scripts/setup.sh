@@ -6,7 +6,7 @@
 # shellcheck shell=sh disable=SC2034 # variables of the scripts that source it
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 build=${KMB_BUILD:-build}
 installed=no
 LC_ALL=C.UTF-8
