@@ -81,7 +81,6 @@ static kmb_status bench(kmb_device *device, point *p, const projection *proj,
   snprintf(shape, sizeof shape, "%ux%u", proj->rows, proj->inner);
   const kmb_pair axes[] = {{"tokens", tokens},
                            {"shape", shape},
-                           {"dtype", "f32"},
                            {"routine", p->tokens == 1 ? "sgemv" : "sgemm"}};
   kmb_bench_params params = kmb_bench_params_init();
   params.name = proj->name;

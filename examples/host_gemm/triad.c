@@ -48,8 +48,7 @@ static kmb_status bench(kmb_device *device, triad *t, kmb_buffers *buffers,
   if (status) return status;
   char shape[32];
   snprintf(shape, sizeof shape, "%zu", t->elements);
-  const kmb_pair axes[] = {
-      {"shape", shape}, {"dtype", "f64"}, {"routine", "a=b+3c"}};
+  const kmb_pair axes[] = {{"shape", shape}, {"routine", "a=b+3c"}};
   kmb_bench_params params = kmb_bench_params_init();
   params.name = "triad";
   params.axes = axes;
