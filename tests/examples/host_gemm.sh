@@ -2,7 +2,7 @@
 # Runs the main job on its smallest projection and the triad, and tries its
 # options.
 set -u
-program=$1
+program=$(realpath "$1") || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

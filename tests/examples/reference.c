@@ -59,7 +59,7 @@ static void a_product_that_is_missing_anywhere_is_noticed(void) {
   }
   static const size_t rows[] = {0, 63, 64, 99};
   for (size_t r = 0; r < 4; r++)
-    for (size_t k = 0; k < INNER; k++) {
+    for (size_t k = r; k < INNER; k += 4) { /* in all, each block's edges */
       float *at = &w[rows[r] * INNER + k], kept = *at;
       *at = kept + 1;
       REQUIRE(rejected());
