@@ -467,7 +467,7 @@ static void open_synthetic(const char *machine, uint64_t llc_bytes,
 }
 
 #define TWO_SOCKETS                                      \
-  "pack:2 [numa] l3:1(size=8388608) l2:4(size=1048576) " \
+  "pack:2 numa:1 l3:1(size=8388608) l2:4(size=1048576) " \
   "l1d:1(size=32768) core:1 pu:2"
 
 static void cores_count_once_whatever_their_threads(void) {
@@ -498,7 +498,7 @@ static void used_cores_decide_the_cache(void) {
  * that cache as the four read of theirs. */
 static void sweep_covers_each_cache_whoever_shares_it(void) {
   open_synthetic(TWO_SOCKETS, 0, 5);
-  REQUIRE_EQ(f.ops->sweep_prepare(f.self, 4 * 8388608), KMB_OK);
+  REQUIRE_EQ(f.ops->sweep_prepare(f.self, 4ULL * 8388608), KMB_OK);
   const kmbi_host *host = f.self;
   for (uint32_t i = 0; i < 5; i++) {
     uint64_t start = i ? host->sweep_ends[i - 1] : 0;
@@ -514,7 +514,7 @@ static void sweep_covers_each_cache_whoever_shares_it(void) {
 static void machine_without_caches_asks_for_them(void) {
   uint64_t bytes = 0;
   const char *words = NULL;
-  open_synthetic("core:2 pu:1", 0, 0);
+  open_synthetic("numa:1 core:2 pu:1", 0, 0);
   REQUIRE_FAILS(&f, f.ops->attr_u64(f.self, KMB_DEVICE_LLC_BYTES, &bytes),
                 KMB_ERR_UNAVAILABLE, "set kmb_device_params.llc_bytes");
   REQUIRE_FAILS(&f, f.ops->attr_text(f.self, KMB_DEVICE_LLC_SOURCE, &words),
@@ -525,7 +525,7 @@ static void machine_without_caches_asks_for_them(void) {
   REQUIRE_FAILS(&f, f.ops->ceiling(f.self, KMB_CEILING_READ, 0, 0, &ceiling),
                 KMB_ERR_UNAVAILABLE, "llc_bytes");
   fixture_close(&f);
-  open_synthetic("core:2 pu:1", 65536, 0);
+  open_synthetic("numa:1 core:2 pu:1", 65536, 0);
   REQUIRE_EQ(u64(KMB_DEVICE_LLC_BYTES), 65536);
   REQUIRE_EQ(f.ops->sweep_prepare(f.self, 131072), KMB_OK);
   fixture_close(&f);
