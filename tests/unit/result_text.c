@@ -199,17 +199,18 @@ static kmb_results *projections(void) {
 static void a_list_is_an_aligned_table(void) {
   kmb_results *list = projections();
   char *text = table_of(list);
-  REQUIRE_HAS(text,
-              "name    rows  tokens      time   ±99%    n  stop        GB/s  "
-              "%ceil  predict  observed  cache    timer  findings\n----");
-  REQUIRE_HAS(text,
-              "\nq_proj  4096       1  36.13 µs  1.00%  412  CONVERGED  18.58  "
-              "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED\n"
-              "k_proj  4096       1  9.130 µs  1.00%  412  CONVERGED  18.58  "
-              "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED "
-              "ABOVE_PEAK\n"
-              "q_proj  4096       8  1.235 ms  1.00%  412  CONVERGED  18.58  "
-              "    ?  memory   memory    ROTATED  HOST   UNCALIBRATED\n\n");
+  REQUIRE_HAS(
+      text, "name    rows  tokens      time   ±99%  samples  stop        GB/s  "
+            "%ceil  predict  observed  cache    timer  findings\n----");
+  REQUIRE_HAS(
+      text,
+      "\nq_proj  4096       1  36.13 µs  1.00%      412  CONVERGED  18.58  "
+      "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED\n"
+      "k_proj  4096       1  9.130 µs  1.00%      412  CONVERGED  18.58  "
+      "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED "
+      "ABOVE_PEAK\n"
+      "q_proj  4096       8  1.235 ms  1.00%      412  CONVERGED  18.58  "
+      "    ?  memory   memory    ROTATED  HOST   UNCALIBRATED\n\n");
   REQUIRE(!strstr(text, "GFLOP/s"));
   free(text);
   kmb_results_destroy(list);
