@@ -146,11 +146,7 @@ static void put_timer(const block *b) {
     kmbi_text_put(b->to, ", overhead at most ");
     kmbi_put_time(b->to, overhead);
   }
-  end_line(b);
-  const char *reason = text_of(b, KMB_VALUE_TIMER_REASON);
-  if (!reason || !*reason) return;
-  start_line(b, "");
-  kmbi_put_clean(b->to, reason);
+  put_text(b, "; ", KMB_VALUE_TIMER_REASON, "");
   end_line(b);
 }
 

@@ -166,7 +166,7 @@ static void every_section_shows(void) {
   REQUIRE_HAS(text,
               "rounds     5, between-round interval [99.00 ns, 101.0 ns]");
   REQUIRE_HAS(text, "7 dropped as warm-up");
-  REQUIRE_HAS(text, "overhead at most 0.2500 ns\n             the only one");
+  REQUIRE_HAS(text, "overhead at most 0.2500 ns; the only one here");
   REQUIRE_HAS(text, "work       33.55 MFLOP, at least 67.14 MB (2mnk)");
   REQUIRE_HAS(text, "reading    as predicted");
   REQUIRE_HAS(text,
