@@ -267,6 +267,22 @@ static void two_findings_of_a_row_are_one_row(void) {
   kmb_results_destroy(list);
 }
 
+static void one_row_is_called_by_its_name(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  kmb_result *r = projection("a", "1", 100);
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by 1");
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by ");
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by x");
+  REQUIRE_OK(kmb_results_add(list, r));
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "  note DRIFT (a): by 1\n"
+                    "  note DRIFT (a): by\n"
+                    "  note DRIFT (a): by x\n");
+  free(text);
+  kmb_results_destroy(list);
+}
+
 static void rows_that_differ_are_not_summed_up(void) {
   kmb_results *list = NULL;
   REQUIRE_OK(kmb_results_create(NULL, &list));
@@ -350,6 +366,7 @@ int main(void) {
   RUN(what_rows_share_is_said_once);
   RUN(rows_of_one_axis_are_named_by_it);
   RUN(two_findings_of_a_row_are_one_row);
+  RUN(one_row_is_called_by_its_name);
   RUN(rows_that_differ_are_not_summed_up);
   RUN(names_cannot_steer_the_terminal);
   RUN(an_empty_list_is_said_to_be_empty);
