@@ -13,6 +13,7 @@ import argparse
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 
@@ -108,6 +109,7 @@ def main():
                args.timeout) != "survived":
         sys.exit("mutate: the tests must build and pass unchanged")
     counts = {"caught": 0, "survived": 0, "no build": 0}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     lines = source.split("\n")
     try:
         for start, end, new in chosen:

@@ -105,8 +105,7 @@ static void sort_bounds_its_worst_cases(void) {
   }
 }
 
-/* McIlroy's adversary in short: values are fixed only when the sort compares,
- * so build the known killer of the median of three instead. */
+/* The sequence on which quicksort with a median of three is quadratic. */
 static void sort_survives_the_median_of_three_killer(void) {
   size_t n = MANY, half = n / 2;
   double sum = 0;
@@ -602,6 +601,28 @@ static void drift_of_constant_samples_is_none(void) {
   REQUIRE(relative == 0);
 }
 
+/* Blocks of 200 whose share above the median swings by `swing` percent from
+ * one to the next, the first quarter 30 below and the last 30 above. */
+static void fill_swinging_trend(int swing) {
+  for (int i = 0; i < 3200; i++) {
+    int b = i / 200, above = 100 + (b % 2 ? -swing : swing);
+    above += b < 4 ? -30 : b < 12 ? 0 : 30;
+    samples[i] = i % 200 < above ? 3 : 1;
+  }
+}
+
+static void drift_stands_out_at_four_and_a_half_times_its_noise(void) {
+  /* 4.61 and 4.30 by hand: 0.6 over the root of a sixtieth of the squared
+   * steps, 13 (2a)^2 + 2 (2a + 0.3)^2. */
+  double relative = 0;
+  fill_swinging_trend(10);
+  REQUIRE(kmbi_drift(samples, 3200, 0, scratch, &relative));
+  REQUIRE(relative == 1);
+  fill_swinging_trend(11);
+  REQUIRE(!kmbi_drift(samples, 3200, 0, scratch, &relative));
+  REQUIRE(relative == 1);
+}
+
 static void drift_is_rare_in_stationary_runs(void) {
   int raised = 0;
   double relative = 0;
@@ -763,6 +784,7 @@ int main(void) {
   RUN(drift_below_half_a_tick_is_the_clocks);
   RUN(drift_needs_sixty_four_samples);
   RUN(drift_of_constant_samples_is_none);
+  RUN(drift_stands_out_at_four_and_a_half_times_its_noise);
   RUN(drift_is_rare_in_stationary_runs);
   RUN(two_modes_are_found_with_centres_and_share);
   RUN(modes_in_stretches_are_found);
