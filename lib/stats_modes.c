@@ -9,7 +9,7 @@
 
 /* Contrast over its noise, from DRIFT_FULL samples on. Correlated samples need
  * more in short runs, where it outlasts a block: with these, AR(1) of rho 0.9
- * raises it in under 1% of runs of 64 to 20000 samples (simulated). */
+ * raises it in under 1% of runs of 64 to 15000 samples (simulated). */
 #define DRIFT_Z 4.5
 #define DRIFT_FULL 500.0
 #define DRIFT_MIN 64
