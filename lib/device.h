@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-enum { KMBI_SPEC_SIZE = 64 };
+enum { KMBI_SPEC_SIZE = 1024 };
 
 typedef struct kmbi_ceiling_entry {
   kmb_ceiling ceiling;
