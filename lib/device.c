@@ -115,8 +115,8 @@ static kmb_status open_backend(kmb_device *device, const char *spec) {
   kmbi_error_state before;
   kmbi_error_save(&before);
   kmbi_error_restore(&none);
-  kmb_status status = device->ops->open(&device->host, spec, &device->params,
-                                        &device->self);
+  kmb_status status =
+      device->ops->open(&device->host, spec, &device->params, &device->self);
   kmb_status said = KMB_OK;
   kmb_last_error(&said, NULL);
   if (!status) kmbi_error_restore(&before);

@@ -29,11 +29,12 @@ bool kmbi_backend_name_ok(const char *name, size_t length) {
 }
 
 /* The slots that every table has; the others are optional. */
-#define REQUIRED_SLOTS(X)                                                  \
-  X(open) X(close) X(attr_u64) X(attr_f64) X(attr_text)                    \
-  X(memory_available) X(alloc) X(free) X(write) X(read) X(set)             \
-  X(fill_random) X(stream_open) X(stream_close) X(stream_wait) X(propose)  \
-  X(plan_create) X(plan_run) X(plan_destroy) X(describe)
+#define REQUIRED_SLOTS(X)                                                      \
+  X(open)                                                                      \
+  X(close) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) X(alloc)   \
+      X(free) X(write) X(read) X(set) X(fill_random) X(stream_open)            \
+          X(stream_close) X(stream_wait) X(propose) X(plan_create) X(plan_run) \
+              X(plan_destroy) X(describe)
 
 static const char *missing_slot(const kmb_backend_ops *ops) {
 #define ASK(slot) \
@@ -148,11 +149,12 @@ static kmb_status load_file(const char *path, kmb_status absent,
 kmb_status kmbi_plugin_named(const char *directory, const char *name,
                              size_t length, const kmb_backend_ops **ops) {
   char path[KMBI_PATH_SIZE];
-  int written = snprintf(path, sizeof path, "%s/kmb-backend-%.*s.so",
-                         directory, (int)length, name);
+  int written = snprintf(path, sizeof path, "%s/kmb-backend-%.*s.so", directory,
+                         (int)length, name);
   if (written >= (int)sizeof path)
-    return kmbi_fail(KMB_ERR_INVALID, "path of the plugin directory is longer "
-                                      "than %d characters",
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "path of the plugin directory is longer "
+                     "than %d characters",
                      KMBI_PATH_SIZE - 1);
   const kmb_backend_ops *table = NULL;
   kmb_status status = load_file(path, KMB_ERR_UNSUPPORTED, &table);

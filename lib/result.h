@@ -34,6 +34,7 @@ typedef struct kmbi_value {
 
 typedef struct kmbi_finding {
   const char *message;
+  const char *name; /* as read, if this library does not know the code */
   kmb_figure *figures;
   uint64_t figure_count;
   kmb_finding_code code;
@@ -87,8 +88,14 @@ void kmbi_result_find(kmb_result *result, kmb_finding_code code,
                       kmb_severity severity, const kmb_figure *figures,
                       uint64_t figure_count, const char *format, ...)
     KMB_PRINTF(6, 7);
+/* A value, or NULL and a reason. A key that is there already is replaced. */
 void kmbi_result_meta(kmb_result *result, const char *key, const char *value,
                       const char *reason);
+/* The same for a key that is known to be new. */
+void kmbi_result_meta_new(kmb_result *result, const char *key,
+                          const char *value, const char *reason);
+/* True for the times that a correction or an interval may carry below 0. */
+bool kmbi_value_signed(const kmbi_value_info *info);
 
 /* For steps that need no status of absence. */
 bool kmbi_result_get_f64(const kmb_result *result, kmb_value value,
@@ -96,6 +103,10 @@ bool kmbi_result_get_f64(const kmb_result *result, kmb_value value,
 bool kmbi_result_get_u64(const kmb_result *result, kmb_value value,
                          uint64_t *number);
 const char *kmbi_result_get_text(const kmb_result *result, kmb_value value);
+
+/* An empty list; `hooks` may be NULL, `what` names the caller. */
+kmb_status kmbi_results_open(const kmb_hooks *hooks, const char *what,
+                             kmb_results **results);
 
 struct kmb_results {
   kmbi_memory memory;

@@ -105,8 +105,11 @@ typedef struct kmb_plan_desc {
   uint64_t warm_count;
   uint64_t batch; /**< iterations a sample; with a reset hook or the cache
                        state COLD on HOST it is 1 */
-  uint32_t slots; /**< at least 1; iteration i uses slot i % slots */
+  uint32_t slots; /**< at least 1; iteration i uses slot
+                       (first_slot + i) % slots */
   uint32_t config;
+  uint32_t first_slot;
+  uint32_t reserved;
   kmb_choice choice;
 } kmb_plan_desc;
 
@@ -205,7 +208,10 @@ typedef struct kmb_backend_ops {
   /** Metadata that does not change. */
   void (*describe)(void *self, kmb_emit_fn emit, void *user);
   /** Metadata that does: clocks, power, temperature. Keys without a prefix;
-   *  the library adds when they were read. Optional. */
+   *  the library adds when they were read. Optional. The engine understands
+   *  these, each a plain number but for the second:
+   *  "clock_mhz" (of the measured units), "throttle" ("none", or the reasons),
+   *  "preemptions" and "steal_ms" (counted up since some start). */
   void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
 } kmb_backend_ops;
 

@@ -48,15 +48,14 @@ static kmb_status record_run(sim_device *device, double start, double end) {
   if (device->run_count == device->run_capacity) {
     const kmb_host *host = &device->host;
     size_t capacity = device->run_capacity ? device->run_capacity * 2 : 16;
-    sim_run *runs = host->alloc(host->ctx, capacity * sizeof *runs,
-                                _Alignof(sim_run));
+    sim_run *runs =
+        host->alloc(host->ctx, capacity * sizeof *runs, _Alignof(sim_run));
     if (!runs)
       return host->fail(host->ctx, KMB_ERR_NOMEM, 0,
                         "simulated device: no memory for its records");
     if (device->runs) {
       memcpy(runs, device->runs, device->run_count * sizeof *runs);
-      host->free(host->ctx, device->runs,
-                 device->run_capacity * sizeof *runs);
+      host->free(host->ctx, device->runs, device->run_capacity * sizeof *runs);
     }
     device->runs = runs;
     device->run_capacity = capacity;

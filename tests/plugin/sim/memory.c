@@ -43,13 +43,12 @@ kmb_status sim_alloc(void *self, uint64_t bytes, uint64_t align,
     sim_misuse(device, "alloc of %llu bytes aligned to %llu",
                (unsigned long long)bytes, (unsigned long long)align);
   if (bytes > device->config.memory - device->allocated)
-    return host->fail(host->ctx, KMB_ERR_NOMEM, 0,
-                      "simulated device: %llu bytes asked, %llu left",
-                      (unsigned long long)bytes,
-                      (unsigned long long)(device->config.memory -
-                                           device->allocated));
-  sim_block *block =
-      host->alloc(host->ctx, sizeof *block, _Alignof(sim_block));
+    return host->fail(
+        host->ctx, KMB_ERR_NOMEM, 0,
+        "simulated device: %llu bytes asked, %llu left",
+        (unsigned long long)bytes,
+        (unsigned long long)(device->config.memory - device->allocated));
+  sim_block *block = host->alloc(host->ctx, sizeof *block, _Alignof(sim_block));
   if (!block)
     return host->fail(host->ctx, KMB_ERR_NOMEM, 0,
                       "simulated device: no memory for its bookkeeping");
@@ -85,8 +84,8 @@ void sim_free(void *self, void *pointer, uint64_t bytes) {
 }
 
 /* A caller's own memory is no block of ours and cannot be checked. */
-static void check_range(sim_device *device, const void *pointer,
-                        uint64_t bytes, const char *what) {
+static void check_range(sim_device *device, const void *pointer, uint64_t bytes,
+                        const char *what) {
   const char *at = pointer;
   for (const sim_block *b = device->blocks; b; b = b->next) {
     const char *begin = b->pointer;
@@ -142,8 +141,8 @@ static void store_f16(unsigned char *at, double value) {
   if (exponent > 16)
     bits |= 0x7c00;
   else if (value != 0 && exponent > -14)
-    bits |= (uint16_t)((exponent + 14) << 10 |
-                       ((int)(fraction * 2048) & 0x3ff));
+    bits |=
+        (uint16_t)((exponent + 14) << 10 | ((int)(fraction * 2048) & 0x3ff));
   memcpy(at, &bits, sizeof bits);
 }
 

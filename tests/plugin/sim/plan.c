@@ -16,6 +16,11 @@ kmb_status sim_sweep_prepare(void *self, uint64_t bytes) {
   return KMB_OK;
 }
 
+uint32_t sim_plan_slot(const sim_plan *plan, uint64_t iteration) {
+  const kmb_plan_desc *d = &plan->desc;
+  return (uint32_t)((d->first_slot + iteration) % d->slots);
+}
+
 kmb_status sim_plan_call(sim_plan *plan, uint32_t slot, uint64_t iteration) {
   const kmb_plan_desc *d = &plan->desc;
   kmb_launch launch = {
@@ -35,8 +40,8 @@ kmb_status sim_plan_record(sim_plan *plan, const sim_kernel *kernel) {
   const kmb_host *host = &plan->device->host;
   if (plan->node_count == plan->node_capacity) {
     size_t capacity = plan->node_capacity ? plan->node_capacity * 2 : 16;
-    sim_kernel *nodes = host->alloc(host->ctx, capacity * sizeof *nodes,
-                                    _Alignof(sim_kernel));
+    sim_kernel *nodes =
+        host->alloc(host->ctx, capacity * sizeof *nodes, _Alignof(sim_kernel));
     if (!nodes)
       return host->fail(host->ctx, KMB_ERR_NOMEM, 0,
                         "simulated device: no memory for a graph");
@@ -70,7 +75,8 @@ static kmb_status capture(sim_plan *plan) {
   device->recording = plan;
   for (uint64_t i = 0; !status && i < iterations; i++) {
     if (!whole || i == 0) plan->graphs[whole ? 0 : i] = plan->node_count;
-    status = sim_plan_call(plan, (uint32_t)(i % d->slots), i);
+    status =
+        sim_plan_call(plan, whole ? sim_plan_slot(plan, i) : (uint32_t)i, i);
   }
   device->recording = NULL;
   plan->graphs[plan->graph_count] = plan->node_count;
@@ -90,8 +96,9 @@ static kmb_status check_desc(sim_device *device, const kmb_plan_desc *d) {
                              "simulated device: %s", problem);
   bool single = c->cache == KMB_CACHE_COLD && c->timer == KMB_TIMER_HOST;
   if (d->struct_size < sizeof *d || !d->launch || !stream ||
-      stream->device != device || d->slots == 0 || d->batch == 0 ||
-      (d->arg_count && !d->args) || (d->warm_count && !d->warm)) {
+      stream->device != device || d->slots == 0 || d->first_slot >= d->slots ||
+      d->batch == 0 || (d->arg_count && !d->args) ||
+      (d->warm_count && !d->warm)) {
     sim_misuse(device, "plan_create: a required field is missing");
     return KMB_ERR_INVALID;
   }

@@ -17,6 +17,8 @@ typedef struct sim_plan {
 /* Takes one sample. `iteration` counts within the run. */
 kmb_status sim_sample_take(sim_plan *plan, uint64_t *iteration,
                            kmb_sample *sample);
+/* Slot of an iteration that counts over all runs. */
+uint32_t sim_plan_slot(const sim_plan *plan, uint64_t iteration);
 /* Calls the launch callback. */
 kmb_status sim_plan_call(sim_plan *plan, uint32_t slot, uint64_t iteration);
 

@@ -4,8 +4,7 @@
 const char *sim_choice_problem(const kmb_choice *choice) {
   kmb_timer timer = choice->timer;
   kmb_launch_mode mode = choice->launch_mode;
-  if (timer < KMB_TIMER_TRACE || timer > KMB_TIMER_HOST)
-    return "no such timer";
+  if (timer < KMB_TIMER_TRACE || timer > KMB_TIMER_HOST) return "no such timer";
   if (mode != KMB_LAUNCH_PLAIN && mode != KMB_LAUNCH_GRAPH)
     return "no such launch mode";
   if (choice->cache < KMB_CACHE_COLD || choice->cache > KMB_CACHE_WARM)

@@ -31,8 +31,8 @@ static kmb_status replay(sim_plan *plan, size_t graph) {
   device->clock += device->config.launch;
   if (device->clock > device->idle_at) device->idle_at = device->clock;
   device->in_graph = true;
-  for (size_t i = plan->graphs[graph];
-       !status && i < plan->graphs[graph + 1]; i++)
+  for (size_t i = plan->graphs[graph]; !status && i < plan->graphs[graph + 1];
+       i++)
     status = sim_execute(device, &plan->nodes[i]);
   device->in_graph = false;
   return status;
@@ -94,9 +94,8 @@ static kmb_status take_trace(sim_plan *plan, uint32_t slot, uint64_t iteration,
     count--;
   seen s = read_records(device, count);
   if (count == 0) sample->flags |= KMB_SAMPLE_INVALID;
-  double more = plan->desc.choice.launch_mode == KMB_LAUNCH_GRAPH && count
-                    ? c->node
-                    : 0;
+  double more =
+      plan->desc.choice.launch_mode == KMB_LAUNCH_GRAPH && count ? c->node : 0;
   sample->span_ns += s.span + more;
   sample->busy_ns += s.busy + more;
   sample->sum_ns += s.sum + more;
@@ -147,7 +146,7 @@ static kmb_status take_each(sim_plan *plan, uint64_t *iteration,
   const kmb_plan_desc *d = &plan->desc;
   kmb_status status = KMB_OK;
   for (uint64_t i = 0; !status && i < d->batch; i++) {
-    uint32_t slot = (uint32_t)(plan->next++ % d->slots);
+    uint32_t slot = sim_plan_slot(plan, plan->next++);
     status = prepare(plan, slot);
     if (!status && d->choice.timer == KMB_TIMER_TRACE)
       status = take_trace(plan, slot, *iteration, sample);
@@ -164,13 +163,12 @@ static kmb_status take_host(sim_plan *plan, uint64_t *iteration,
   sim_device *device = plan->device;
   const kmb_plan_desc *d = &plan->desc;
   /* With a reset hook or COLD the batch is 1: preparing stays outside. */
-  kmb_status status = prepare(plan, (uint32_t)(plan->next % d->slots));
+  kmb_status status = prepare(plan, sim_plan_slot(plan, plan->next));
   if (!status) status = sim_wait(device);
   double from = device->clock;
   for (uint64_t i = 0; !status && i < d->batch; i++) {
     device->run_count = 0;
-    status =
-        launch(plan, (uint32_t)(plan->next++ % d->slots), (*iteration)++);
+    status = launch(plan, sim_plan_slot(plan, plan->next++), (*iteration)++);
   }
   if (!status) status = sim_wait(device);
   sample->span_ns = step(device, device->clock) - step(device, from);
@@ -180,9 +178,8 @@ static kmb_status take_host(sim_plan *plan, uint64_t *iteration,
 static kmb_status take_replay(sim_plan *plan, uint64_t *iteration,
                               kmb_sample *sample) {
   const kmb_plan_desc *d = &plan->desc;
-  kmb_status status = prepare(plan, 0);
+  kmb_status status = prepare(plan, d->first_slot);
   if (!status) status = take_graph(plan, sample);
-  plan->next += d->batch;
   *iteration += d->batch;
   if (!status) status = sim_wait(plan->device);
   return status;
@@ -192,7 +189,7 @@ kmb_status sim_sample_take(sim_plan *plan, uint64_t *iteration,
                            kmb_sample *sample) {
   const kmb_plan_desc *d = &plan->desc;
   kmb_status status = KMB_OK;
-  *sample = (kmb_sample){.slot = (uint32_t)(plan->next % d->slots)};
+  *sample = (kmb_sample){.slot = sim_plan_slot(plan, plan->next)};
   if (d->choice.timer == KMB_TIMER_HOST)
     status = take_host(plan, iteration, sample);
   else if (d->choice.timer == KMB_TIMER_GRAPH)

@@ -7,11 +7,12 @@
 #include <stdbool.h>
 
 /* Functions of the table that can be made to fail. */
-#define SIM_SLOTS(X)                                                       \
-  X(open) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available)         \
-  X(alloc) X(write) X(read) X(set) X(fill_random) X(stream_open)           \
-  X(stream_wait) X(propose) X(sweep_prepare) X(plan_create) X(plan_run)    \
-  X(bias) X(ceiling) X(kernel) X(any)
+#define SIM_SLOTS(X)                                                         \
+  X(open)                                                                    \
+  X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) X(alloc) X(write) \
+      X(read) X(set) X(fill_random) X(stream_open) X(stream_wait) X(propose) \
+          X(sweep_prepare) X(plan_create) X(plan_run) X(bias) X(ceiling)     \
+              X(kernel) X(any)
 
 typedef enum sim_slot {
 #define SIM_SLOT_ENUM(name) SIM_SLOT_##name,
@@ -39,11 +40,11 @@ typedef struct sim_config {
   double tick, now, launch, call, sync, trace_cost, node, replay, event;
   double lie[SIM_TIMERS];
   double bias_error, bias_unc;
-  double bandwidth, ceiling[5], clock, deadline;
+  double bandwidth, ceiling[5], clock, preempt, steal, deadline;
   double record_drop, record_invalid;
   uint64_t seed, llc, l2, memory, compile_at, hang;
   uint32_t timers, busy; /* bits 1 << KMB_TIMER_… */
-  uint32_t nocapture, calibrated, llc_known, graph_empty;
+  uint32_t nocapture, calibrated, llc_known, graph_empty, telemetry;
   uint32_t fault_count;
   sim_fault faults[SIM_FAULTS];
 } sim_config;
@@ -115,10 +116,10 @@ typedef struct sim_device {
 
 /* The error status of a fault that is due, or KMB_OK. */
 kmb_status sim_fault_due(sim_device *device, sim_slot slot, const char *name);
-#define SIM_FAULT(device, slot)                                            \
-  do {                                                                     \
-    kmb_status fault_ = sim_fault_due(device, SIM_SLOT_##slot, #slot);     \
-    if (fault_) return fault_;                                             \
+#define SIM_FAULT(device, slot)                                        \
+  do {                                                                 \
+    kmb_status fault_ = sim_fault_due(device, SIM_SLOT_##slot, #slot); \
+    if (fault_) return fault_;                                         \
   } while (0)
 
 /* Says that the caller broke the interface's contract. */
@@ -145,8 +146,7 @@ kmb_status sim_alloc(void *self, uint64_t bytes, uint64_t align,
 void sim_free(void *self, void *pointer, uint64_t bytes);
 kmb_status sim_write(void *self, void *to, const void *from, uint64_t bytes);
 kmb_status sim_read(void *self, void *to, const void *from, uint64_t bytes);
-kmb_status sim_set(void *self, void *pointer, uint64_t pattern,
-                   uint64_t bytes);
+kmb_status sim_set(void *self, void *pointer, uint64_t pattern, uint64_t bytes);
 kmb_status sim_fill_random(void *self, const kmb_fill *fill);
 
 /* exec.c: what the device does */
@@ -164,8 +164,8 @@ kmb_status sim_wait(sim_device *device);
 /* plan.c, sample.c */
 kmb_status sim_sweep_prepare(void *self, uint64_t bytes);
 kmb_status sim_plan_create(void *self, const kmb_plan_desc *desc, void **plan);
-kmb_status sim_plan_run(void *self, void *plan, uint64_t count,
-                        double until_ns, kmb_sample *samples, uint64_t *got);
+kmb_status sim_plan_run(void *self, void *plan, uint64_t count, double until_ns,
+                        kmb_sample *samples, uint64_t *got);
 void sim_plan_destroy(void *self, void *plan);
 kmb_status sim_plan_record(struct sim_plan *plan, const sim_kernel *kernel);
 

@@ -67,6 +67,8 @@ static const number_key number_keys[] = {
     NUMBER(bias_unc, 0, 1e12),
     NUMBER(bandwidth, 1e-6, 1e9),
     NUMBER(clock, 1, 1e6),
+    NUMBER(preempt, 0, 1e12),
+    NUMBER(steal, 0, 1000),
     NUMBER(deadline, 0, 1e15),
     NUMBER(record_drop, 0, 1),
     NUMBER(record_invalid, 0, 1),
@@ -93,6 +95,7 @@ static const integer_key integer_keys[] = {
     {"nocapture", offsetof(sim_config, nocapture), true, ""},
     {"calibrated", offsetof(sim_config, calibrated), true, ""},
     {"llc_known", offsetof(sim_config, llc_known), true, ""},
+    {"telemetry", offsetof(sim_config, telemetry), true, ""},
     {"graph_empty", offsetof(sim_config, graph_empty), true, ""},
 };
 
@@ -276,6 +279,7 @@ static void set_defaults(sim_config *c) {
                 1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
       .calibrated = 1,
       .llc_known = 1,
+      .telemetry = 1,
   };
   for (int t = 0; t < SIM_TIMERS; t++)
     c->lie[t] = 1;
