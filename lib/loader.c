@@ -158,7 +158,7 @@ kmb_status kmbi_plugin_named(const char *directory, const char *name,
                      KMBI_PATH_SIZE - 1);
   const kmb_backend_ops *table = NULL;
   kmb_status status = load_file(path, KMB_ERR_UNSUPPORTED, &table);
-  if (status) return status;
+  if (!table) return status;
   if (strlen(table->name) != length || memcmp(table->name, name, length) != 0)
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
                      "backend calls itself \"%s\", not \"%.*s\": %s",
