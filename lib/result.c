@@ -194,16 +194,11 @@ static bool may_keep(const kmb_figure *figure, const kmb_figure *kept,
   return true;
 }
 
-void kmbi_result_find(kmb_result *result, kmb_finding_code code,
-                      kmb_severity severity, const kmb_figure *figures,
-                      uint64_t figure_count, const char *format, ...) {
+static kmbi_finding *add_finding(kmb_result *result, kmb_severity severity,
+                                 const kmb_figure *figures,
+                                 uint64_t figure_count) {
   kmbi_finding *finding = kmbi_arena_alloc(&result->arena, 1, sizeof *finding);
-  if (!finding) return;
-  va_list arguments;
-  va_start(arguments, format);
-  finding->message = format_valid(result, format, arguments);
-  va_end(arguments);
-  finding->code = code;
+  if (!finding) return NULL;
   finding->severity = severity;
   finding->figures = kmbi_arena_alloc(&result->arena, (size_t)figure_count,
                                       sizeof *finding->figures);
@@ -214,6 +209,37 @@ void kmbi_result_find(kmb_result *result, kmb_finding_code code,
   *result->findings_end = finding;
   result->findings_end = &finding->next;
   result->finding_count++;
+  return finding;
+}
+
+void kmbi_result_find(kmb_result *result, kmb_finding_code code,
+                      kmb_severity severity, const kmb_figure *figures,
+                      uint64_t figure_count, const char *format, ...) {
+  kmbi_finding *finding = add_finding(result, severity, figures, figure_count);
+  if (!finding) return;
+  finding->code = code;
+  va_list arguments;
+  va_start(arguments, format);
+  finding->message = format_valid(result, format, arguments);
+  va_end(arguments);
+}
+
+static kmb_finding_code code_of(const char *name) {
+#define COMPARE(text, value) \
+  if (strcmp(name, #text) == 0) return value;
+  KMB_FINDING_MAP(COMPARE)
+#undef COMPARE
+  return 0;
+}
+
+void kmbi_result_find_named(kmb_result *result, const char *name,
+                            kmb_severity severity, const kmb_figure *figures,
+                            uint64_t figure_count, const char *message) {
+  kmbi_finding *finding = add_finding(result, severity, figures, figure_count);
+  if (!finding) return;
+  finding->code = code_of(name);
+  if (!finding->code) finding->name = kmbi_utf8_copy(&result->arena, name);
+  finding->message = kmbi_utf8_copy(&result->arena, message);
 }
 
 static void fill_entry(kmb_result *result, kmbi_entry *entry, const char *value,

@@ -88,6 +88,10 @@ void kmbi_result_find(kmb_result *result, kmb_finding_code code,
                       kmb_severity severity, const kmb_figure *figures,
                       uint64_t figure_count, const char *format, ...)
     KMB_PRINTF(6, 7);
+/* One as read from a document: `name` may be one that a later version has. */
+void kmbi_result_find_named(kmb_result *result, const char *name,
+                            kmb_severity severity, const kmb_figure *figures,
+                            uint64_t figure_count, const char *message);
 /* A value, or NULL and a reason. A key that is there already is replaced. */
 void kmbi_result_meta(kmb_result *result, const char *key, const char *value,
                       const char *reason);

@@ -14,12 +14,26 @@ extern "C" {
 
 /** @defgroup metadata Metadata
  *  Entries have dotted keys, such as "host.cpu", "device.llc_bytes",
- *  "clocks.before.core0_mhz". What could not be read is an entry without a
+ *  "telemetry.before.core0_mhz". What could not be read is an entry without a
  *  value and with a reason.
  *
  *  A value is replaced by "[redacted]" if its key, its variable or its
- *  command-line option looks like a secret: it contains TOKEN, KEY, SECRET,
- *  PASSWORD, PASSWD or CREDENTIAL, in any case.
+ *  command-line option looks like a secret. Upper and lower case are the same,
+ *  and a name is split into words at `_`, `-`, `.` and where camelCase starts
+ *  another. It looks like a secret if
+ *  - a word contains SECRET, PASSWORD, PASSWD, PASSPHRASE, CREDENTIAL or
+ *    AUTHORIZATION, or is BEARER or KEYS;
+ *  - a word ends in KEY or TOKEN ("API_KEY", "apikey", "hfToken"), unless it is
+ *    an English word such as "monkey", or a word for a size follows
+ *    ("key_dim", "num_key_value_heads") and none of API, AUTH, ACCESS,
+ *    REFRESH, SESSION or PRIVATE goes before;
+ *  - a word is TOKENS and one of those goes before ("auth_tokens"; "max_tokens"
+ *    is a count).
+ *
+ *  Within values and arguments the same holds for `NAME=value`, `NAME: value`
+ *  (a header: to the end of the line), `--name value`, and a word after
+ *  "Bearer"; user and password in a URL are replaced as well. A secret that
+ *  goes by no such name is not recognised.
  *  @{ */
 
 typedef int32_t kmb_tree_state;

@@ -1,0 +1,366 @@
+/* Results from JSON: strict about what it knows, silent about keys that a later
+ * version may add. */
+#include "json.h"
+#include "result.h"
+
+#include "error.h"
+
+#include <stdio.h>
+
+enum { FIRST_CAPACITY = 64 * 1024, SCHEMA_VERSION = 1 };
+#define LARGEST_INPUT ((size_t)1 << 30)
+
+/* Input. */
+
+typedef struct input {
+  const kmbi_memory *memory;
+  char *data;
+  size_t size, capacity;
+} input;
+
+static kmb_status reserve(input *in, size_t capacity) {
+  char *data = kmbi_alloc(in->memory, capacity, 1);
+  if (!data) {
+    kmbi_fail(KMB_ERR_NOMEM,
+              "kmb_results_read_json: no memory for more than %zu bytes of "
+              "input",
+              in->size);
+    return KMB_ERR_NOMEM;
+  }
+  if (in->data) memcpy(data, in->data, in->size);
+  kmbi_free(in->memory, in->data, in->capacity, 1);
+  in->data = data;
+  in->capacity = capacity;
+  return KMB_OK;
+}
+
+/* One piece; `*got` is 0 at the end. */
+static kmb_status take(input *in, kmb_read_fn read, void *user, size_t *got) {
+  size_t room = in->capacity - in->size - 1;
+  kmb_status status = read(user, in->data + in->size, room, got);
+  if (status < 0)
+    kmbi_fail(status, "the read callback returned %s", kmb_status_name(status));
+  if (status) return status;
+  if (*got > room)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "the read callback gave %zu bytes where %zu were asked "
+                     "for",
+                     *got, room);
+  in->size += *got;
+  if (in->size > LARGEST_INPUT)
+    return kmbi_fail(KMB_ERR_FORMAT, "more than 1 GiB of JSON; split it");
+  return KMB_OK;
+}
+
+/* All of the input, a zero behind it. */
+static kmb_status slurp(input *in, kmb_read_fn read, void *user) {
+  size_t got = 1;
+  kmb_status status = reserve(in, FIRST_CAPACITY);
+  while (!status && got) {
+    got = 0;
+    status = take(in, read, user, &got);
+    if (!status && in->capacity - in->size < 2)
+      status = reserve(in, in->capacity * 2);
+  }
+  if (!status) in->data[in->size] = '\0';
+  return status;
+}
+
+/* Reading the tree. */
+
+typedef struct reader {
+  kmb_result *result;
+  uint64_t index; /* of the result, for messages */
+} reader;
+
+static kmb_status bad(const reader *r, const char *key, const char *what) {
+  return kmbi_fail(KMB_ERR_FORMAT, "results[%llu].%.80s: %s",
+                   (unsigned long long)r->index, key, what);
+}
+
+static kmb_status need(const reader *r, const kmbi_json *object,
+                       const char *key, kmbi_json_type type,
+                       const kmbi_json **node) {
+  *node = kmbi_json_member(object, key);
+  if (!*node) return bad(r, key, "missing");
+  if ((*node)->type == type) return KMB_OK;
+  return bad(r, key,
+             type == KMBI_JSON_STRING  ? "not a string"
+             : type == KMBI_JSON_ARRAY ? "not an array"
+                                       : "not an object");
+}
+
+static bool is_number(const kmbi_json *node) {
+  return node->type == KMBI_JSON_INTEGER || node->type == KMBI_JSON_REAL;
+}
+
+/* A count: an integer, or a string of its digits. */
+static bool count_of(const kmbi_json *node, uint64_t *count) {
+  *count = 0;
+  if (node->type == KMBI_JSON_INTEGER) {
+    *count = node->as.u64;
+    return !node->negative;
+  }
+  if (node->type != KMBI_JSON_STRING || !*node->as.text) return false;
+  for (const char *at = node->as.text; *at; at++) {
+    if (*at < '0' || *at > '9' || !kmbi_mul(*count, 10, count) ||
+        !kmbi_add(*count, (uint64_t)(*at - '0'), count))
+      return false;
+  }
+  return true;
+}
+
+static kmb_status read_value(const reader *r, const kmbi_value_info *info,
+                             const kmbi_json *node) {
+  uint64_t count = 0;
+  switch (info->kind) {
+  case KMBI_F64:
+    if (!is_number(node)) return bad(r, info->key, "not a number");
+    if (node->number < 0 && !kmbi_value_signed(info))
+      return bad(r, info->key, "a time below zero");
+    kmbi_result_set_f64(r->result, info->value, node->number);
+    return KMB_OK;
+  case KMBI_U64:
+    if (!count_of(node, &count))
+      return bad(r, info->key,
+                 "not a whole number from 0 to 2^64 - 1, nor a string of its "
+                 "digits");
+    kmbi_result_set_u64(r->result, info->value, count);
+    return KMB_OK;
+  default:
+    if (node->type != KMBI_JSON_STRING)
+      return bad(r, info->key, "not a string");
+    kmbi_result_set_text(r->result, info->value, node->as.text);
+    return KMB_OK;
+  }
+}
+
+static kmb_status read_values(const reader *r, const kmbi_json *object) {
+  const kmbi_json *absent = NULL;
+  kmb_status status = need(r, object, "absent", KMBI_JSON_OBJECT, &absent);
+  for (size_t i = 0; i < kmbi_value_count && !status; i++) {
+    const kmbi_value_info *info = &kmbi_value_table[i];
+    const kmbi_json *node = kmbi_json_member(object, info->key);
+    const kmbi_json *reason = kmbi_json_member(absent, info->key);
+    if (node && reason) {
+      status = bad(r, info->key, "both given and absent");
+    } else if (node) {
+      status = read_value(r, info, node);
+    } else if (reason && reason->type != KMBI_JSON_STRING) {
+      status = bad(r, info->key, "its reason in \"absent\" is not a string");
+    } else if (reason) {
+      kmbi_result_absent(r->result, info->value, "%s", reason->as.text);
+    }
+  }
+  return status;
+}
+
+static kmb_status read_axes(const reader *r, const kmbi_json *object) {
+  const kmbi_json *array = NULL, *key = NULL, *value = NULL;
+  kmb_status status = need(r, object, "axes", KMBI_JSON_ARRAY, &array);
+  if (status) return status;
+  kmbi_arena *arena = &r->result->arena;
+  kmb_pair *axes = kmbi_arena_alloc(arena, (size_t)array->count, sizeof *axes);
+  if (!axes) return KMB_OK; /* kmbi_result_finish() tells */
+  uint64_t count = 0;
+  for (const kmbi_json *at = array->as.child; at; at = at->next) {
+    if (at->type != KMBI_JSON_OBJECT) return bad(r, "axes", "not objects");
+    status = need(r, at, "key", KMBI_JSON_STRING, &key);
+    if (!status) status = need(r, at, "value", KMBI_JSON_STRING, &value);
+    if (status)
+      return bad(r, "axes",
+                 "an axis needs a key and a value, both "
+                 "strings");
+    axes[count++] = (kmb_pair){key->as.text, value->as.text};
+  }
+  kmbi_result_set_axes(r->result, axes, count);
+  return KMB_OK;
+}
+
+static kmb_status read_samples(const reader *r, const kmbi_json *object) {
+  const kmbi_json *array = NULL;
+  kmb_status status = need(r, object, "samples_ns", KMBI_JSON_ARRAY, &array);
+  if (status || !array->count) return status;
+  double *ns =
+      kmbi_arena_alloc(&r->result->arena, (size_t)array->count, sizeof *ns);
+  if (!ns) return KMB_OK; /* kmbi_result_finish() tells */
+  uint64_t count = 0;
+  for (const kmbi_json *at = array->as.child; at; at = at->next) {
+    if (!is_number(at)) return bad(r, "samples_ns", "not numbers");
+    if (at->number < 0) return bad(r, "samples_ns", "a time below zero");
+    ns[count++] = at->number;
+  }
+  r->result->samples = ns;
+  r->result->sample_count = count;
+  return KMB_OK;
+}
+
+static bool severity_of(const char *name, kmb_severity *severity) {
+  static const char *const names[] = {"note", "warning", "doubt"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(names[i], name) == 0) {
+      *severity = (kmb_severity)i + KMB_NOTE;
+      return true;
+    }
+  }
+  return false;
+}
+
+static kmb_status read_figures(const reader *r, const kmbi_json *object,
+                               kmb_figure **figures) {
+  kmbi_arena *arena = &r->result->arena;
+  *figures = kmbi_arena_alloc(arena, (size_t)object->count, sizeof **figures);
+  if (!*figures) return KMB_OK; /* kmbi_result_finish() tells */
+  uint64_t count = 0;
+  for (const kmbi_json *at = object->as.child; at; at = at->next) {
+    if (!is_number(at)) return bad(r, "findings", "a figure is not a number");
+    (*figures)[count].name = kmbi_arena_copy(arena, at->key);
+    (*figures)[count++].value = at->number;
+  }
+  return KMB_OK;
+}
+
+static kmb_status read_finding(const reader *r, const kmbi_json *object) {
+  const kmbi_json *code = NULL, *severity = NULL, *message = NULL,
+                  *figures = NULL;
+  kmb_severity weight = KMB_NOTE;
+  if (object->type != KMBI_JSON_OBJECT)
+    return bad(r, "findings", "not objects");
+  kmb_status status = need(r, object, "code", KMBI_JSON_STRING, &code);
+  if (!status)
+    status = need(r, object, "severity", KMBI_JSON_STRING, &severity);
+  if (!status) status = need(r, object, "message", KMBI_JSON_STRING, &message);
+  if (!status) status = need(r, object, "figures", KMBI_JSON_OBJECT, &figures);
+  if (status)
+    return bad(r, "findings",
+               "a finding needs the strings code, severity and message and the "
+               "object figures");
+  if (!severity_of(severity->as.text, &weight))
+    return bad(r, "findings", "severity is not note, warning or doubt");
+  kmb_figure *list = NULL;
+  status = read_figures(r, figures, &list);
+  if (status || kmbi_arena_failed(&r->result->arena)) return status;
+  kmbi_result_find_named(r->result, code->as.text, weight, list, figures->count,
+                         message->as.text);
+  return KMB_OK;
+}
+
+static kmb_status read_findings(const reader *r, const kmbi_json *object) {
+  const kmbi_json *array = NULL;
+  kmb_status status = need(r, object, "findings", KMBI_JSON_ARRAY, &array);
+  if (status) return status;
+  for (const kmbi_json *at = array->as.child; at && !status; at = at->next)
+    status = read_finding(r, at);
+  return status;
+}
+
+static kmb_status read_entries(const reader *r, const kmbi_json *object,
+                               bool absent) {
+  for (const kmbi_json *at = object->as.child; at; at = at->next) {
+    if (at->type != KMBI_JSON_STRING)
+      return bad(r, at->key,
+                 absent ? "its reason in \"metadata_absent\" is not a string"
+                        : "metadata that is not a string");
+    const char *text = at->as.text;
+    kmbi_result_meta_new(r->result, at->key, absent ? NULL : text,
+                         absent ? text : NULL);
+  }
+  return KMB_OK;
+}
+
+static kmb_status read_metadata(const reader *r, const kmbi_json *object) {
+  const kmbi_json *present = NULL, *absent = NULL;
+  const char *twice = NULL;
+  kmb_status status = need(r, object, "metadata", KMBI_JSON_OBJECT, &present);
+  if (!status)
+    status = need(r, object, "metadata_absent", KMBI_JSON_OBJECT, &absent);
+  if (!status)
+    status = kmbi_json_repeated(&r->result->memory, present, absent, &twice);
+  if (!status && twice)
+    status = bad(r, twice, "metadata both given and absent");
+  if (!status) status = read_entries(r, present, false);
+  if (!status) status = read_entries(r, absent, true);
+  return status;
+}
+
+static kmb_status read_result(kmb_results *results, uint64_t index,
+                              const kmbi_json *object) {
+  reader r = {.index = index};
+  if (object->type != KMBI_JSON_OBJECT)
+    return kmbi_fail(KMB_ERR_FORMAT, "results[%llu]: not an object",
+                     (unsigned long long)index);
+  kmb_status status = kmbi_result_create(&results->memory, &r.result);
+  if (status) return status;
+  status = read_axes(&r, object);
+  if (!status) status = read_values(&r, object);
+  if (!status) status = read_findings(&r, object);
+  if (!status) status = read_samples(&r, object);
+  if (!status) status = read_metadata(&r, object);
+  if (!status) status = kmbi_result_finish(&r.result);
+  if (!status) status = kmb_results_add(results, r.result);
+  if (status) kmb_result_destroy(r.result);
+  return status;
+}
+
+static kmb_status check_head(const kmbi_json *root) {
+  if (root->type != KMBI_JSON_OBJECT)
+    return kmbi_fail(KMB_ERR_FORMAT, "the document is not an object");
+  const kmbi_json *schema = kmbi_json_member(root, "schema");
+  if (!schema || schema->type != KMBI_JSON_STRING)
+    return kmbi_fail(KMB_ERR_FORMAT,
+                     "schema: missing or not a string; this is no document of "
+                     "kmb_results_write_json()");
+  if (strcmp(schema->as.text, "kmb-result") != 0)
+    return kmbi_fail(KMB_ERR_FORMAT, "schema: \"%.40s\", not \"kmb-result\"",
+                     schema->as.text);
+  const kmbi_json *version = kmbi_json_member(root, "version");
+  if (!version || version->type != KMBI_JSON_INTEGER || version->negative ||
+      version->as.u64 == 0)
+    return kmbi_fail(KMB_ERR_FORMAT,
+                     "version: missing or not a whole number from 1 on");
+  if (version->as.u64 > SCHEMA_VERSION)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "version: the document has version %llu of the schema, "
+                     "libkmb %s reads up to %d; use a newer libkmb",
+                     (unsigned long long)version->as.u64, KMB_VERSION,
+                     SCHEMA_VERSION);
+  return KMB_OK;
+}
+
+static kmb_status read_document(kmb_results *results, const kmbi_json *root) {
+  kmb_status status = check_head(root);
+  if (status) return status;
+  const kmbi_json *array = kmbi_json_member(root, "results");
+  if (!array || array->type != KMBI_JSON_ARRAY)
+    return kmbi_fail(KMB_ERR_FORMAT, "results: missing or not an array");
+  uint64_t index = 0;
+  for (const kmbi_json *at = array->as.child; at && !status; at = at->next)
+    status = read_result(results, index++, at);
+  return status;
+}
+
+kmb_status kmb_results_read_json(kmb_read_fn read, void *user,
+                                 const kmb_hooks *hooks, kmb_results **out) {
+  if (!read || !out)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_results_read_json: %s is NULL",
+                     !read ? "read" : "results");
+  kmb_results *results = NULL;
+  *out = NULL;
+  kmb_status status =
+      kmbi_results_open(hooks, "kmb_results_read_json", &results);
+  if (status) return status;
+  input in = {.memory = &results->memory};
+  kmbi_arena tree;
+  kmbi_json *root = NULL;
+  kmbi_arena_init(&tree, &results->memory);
+  status = slurp(&in, read, user);
+  if (!status) status = kmbi_json_parse(&tree, in.data, in.size, &root);
+  if (!status) status = read_document(results, root);
+  kmbi_arena_release(&tree);
+  kmbi_free(in.memory, in.data, in.capacity, 1);
+  if (status)
+    kmb_results_destroy(results);
+  else
+    *out = results;
+  return status;
+}

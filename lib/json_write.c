@@ -1,0 +1,260 @@
+/* Results as JSON, streamed: one value at a time is held in memory. */
+#include "result.h"
+
+#include "error.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+enum { BUFFER_SIZE = 4096, SAMPLES_A_LINE = 8 };
+
+/* From here on, readers that keep numbers as doubles lose digits. */
+#define LARGEST_EXACT (1ULL << 53)
+
+typedef struct writer {
+  kmb_write_fn write;
+  void *user;
+  kmb_status status;
+  size_t used;
+  char buffer[BUFFER_SIZE];
+} writer;
+
+static void flush(writer *w) {
+  if (w->status || !w->used) return;
+  w->status = w->write(w->user, w->buffer, w->used);
+  w->used = 0;
+  if (w->status < 0)
+    kmbi_fail(w->status, "the write callback returned %s",
+              kmb_status_name(w->status));
+}
+
+static void put(writer *w, const char *data, size_t size) {
+  while (size && !w->status) {
+    size_t room = BUFFER_SIZE - w->used;
+    size_t part = size < room ? size : room;
+    memcpy(w->buffer + w->used, data, part);
+    w->used += part;
+    data += part;
+    size -= part;
+    if (w->used == BUFFER_SIZE) flush(w);
+  }
+}
+
+static void put_text(writer *w, const char *text) {
+  put(w, text, strlen(text));
+}
+
+static int on_dump(const char *data, size_t size, void *user) {
+  writer *w = user;
+  put(w, data, size);
+  return w->status ? -1 : 0;
+}
+
+/* Takes `value` over; NULL means that there was no memory for it. */
+static void put_json(writer *w, json_t *value, size_t flags) {
+  flags |= JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
+  if (!w->status &&
+      (!value || json_dump_callback(value, on_dump, w, flags) != 0) &&
+      !w->status)
+    w->status = kmbi_fail(KMB_ERR_NOMEM, "no memory to write a result as JSON");
+  json_decref(value);
+}
+
+static void put_string(writer *w, const char *text) {
+  put_json(w, json_string(text), 0);
+}
+
+static void put_u64(writer *w, uint64_t number) {
+  char digits[24];
+  if (number <= LARGEST_EXACT) {
+    put_json(w, json_integer((json_int_t)number), 0);
+    return;
+  }
+  snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+  put_string(w, digits);
+}
+
+/* Members and items, one a line. `indent` is what precedes each. */
+typedef struct list {
+  writer *w;
+  const char *indent;
+  bool started;
+} list;
+
+static void next_item(list *items) {
+  put_text(items->w, items->started ? ",\n" : "\n");
+  put_text(items->w, items->indent);
+  items->started = true;
+}
+
+static void next_member(list *members, const char *key) {
+  next_item(members);
+  put_string(members->w, key);
+  put_text(members->w, ": ");
+}
+
+static void end_list(const list *items, const char *indent, const char *close) {
+  if (items->started) {
+    put_text(items->w, "\n");
+    put_text(items->w, indent);
+  }
+  put_text(items->w, close);
+}
+
+static void put_axes(writer *w, const kmb_result *result) {
+  list items = {w, "    ", false};
+  put_text(w, "[");
+  for (uint64_t i = 0; i < result->axis_count; i++) {
+    next_item(&items);
+    put_text(w, "{\"key\": ");
+    put_string(w, result->axes[i].key);
+    put_text(w, ", \"value\": ");
+    put_string(w, result->axes[i].value);
+    put_text(w, "}");
+  }
+  end_list(&items, "   ", "]");
+}
+
+static void put_values(list *members, const kmb_result *result) {
+  for (size_t i = 0; i < kmbi_value_count; i++) {
+    const kmbi_value_info *info = &kmbi_value_table[i];
+    const kmbi_value *value = &result->values[i];
+    if (!value->known) continue;
+    next_member(members, info->key);
+    if (info->kind == KMBI_F64)
+      put_json(members->w, json_real(value->f64), 0);
+    else if (info->kind == KMBI_U64)
+      put_u64(members->w, value->u64);
+    else
+      put_string(members->w, value->text);
+  }
+}
+
+static void put_absent(writer *w, const kmb_result *result) {
+  list members = {w, "    ", false};
+  put_text(w, "{");
+  for (size_t i = 0; i < kmbi_value_count; i++) {
+    const kmbi_value *value = &result->values[i];
+    if (value->known || !value->reason) continue;
+    next_member(&members, kmbi_value_table[i].key);
+    put_string(w, value->reason);
+  }
+  end_list(&members, "   ", "}");
+}
+
+static const char *severity_name(kmb_severity severity) {
+  return severity == KMB_NOTE      ? "note"
+         : severity == KMB_WARNING ? "warning"
+                                   : "doubt";
+}
+
+static void put_finding(writer *w, const kmbi_finding *finding) {
+  put_text(w, "{\"code\": ");
+  put_string(w,
+             finding->name ? finding->name : kmb_finding_name(finding->code));
+  put_text(w, ", \"severity\": ");
+  put_string(w, severity_name(finding->severity));
+  put_text(w, ",\n     \"message\": ");
+  put_string(w, finding->message);
+  put_text(w, ",\n     \"figures\": {");
+  for (uint64_t i = 0; i < finding->figure_count; i++) {
+    if (i) put_text(w, ", ");
+    put_string(w, finding->figures[i].name);
+    put_text(w, ": ");
+    put_json(w, json_real(finding->figures[i].value), 0);
+  }
+  put_text(w, "}}");
+}
+
+static void put_findings(writer *w, const kmb_result *result) {
+  list items = {w, "    ", false};
+  put_text(w, "[");
+  for (const kmbi_finding *at = result->findings; at; at = at->next) {
+    next_item(&items);
+    put_finding(w, at);
+  }
+  end_list(&items, "   ", "]");
+}
+
+static void put_samples(writer *w, const kmb_result *result) {
+  list lines = {w, "    ", false};
+  put_text(w, "[");
+  for (uint64_t i = 0; i < result->sample_count && !w->status;) {
+    next_item(&lines);
+    json_t *line = json_array();
+    for (int k = 0; k < SAMPLES_A_LINE && i < result->sample_count; k++, i++) {
+      if (line && json_array_append_new(line, json_real(result->samples[i]))) {
+        json_decref(line);
+        line = NULL;
+      }
+    }
+    put_json(w, line, JSON_EMBED);
+  }
+  end_list(&lines, "   ", "]");
+}
+
+static void put_metadata(writer *w, const kmb_result *result, bool absent) {
+  list members = {w, "    ", false};
+  put_text(w, "{");
+  for (const kmbi_entry *at = result->metadata; at; at = at->next) {
+    const char *text = absent ? at->reason : at->value;
+    if (!text) continue;
+    next_member(&members, at->key);
+    put_string(w, text);
+  }
+  end_list(&members, "   ", "}");
+}
+
+static void put_result(writer *w, const kmb_result *result) {
+  list members = {w, "   ", false};
+  put_text(w, "{");
+  next_member(&members, "axes");
+  put_axes(w, result);
+  put_values(&members, result);
+  next_member(&members, "absent");
+  put_absent(w, result);
+  next_member(&members, "findings");
+  put_findings(w, result);
+  next_member(&members, "samples_ns");
+  put_samples(w, result);
+  next_member(&members, "metadata");
+  put_metadata(w, result, false);
+  next_member(&members, "metadata_absent");
+  put_metadata(w, result, true);
+  end_list(&members, "  ", "}");
+}
+
+static kmb_status write_document(const kmb_result *const *results,
+                                 uint64_t count, kmb_write_fn write,
+                                 void *user) {
+  writer w = {.write = write, .user = user};
+  put_text(&w, "{\"schema\": \"kmb-result\", \"version\": 1,\n"
+               " \"generator\": {\"name\": \"libkmb\", \"version\": "
+               "\"" KMB_VERSION "\"},\n \"results\": [");
+  list items = {&w, "  ", false};
+  for (uint64_t i = 0; i < count && !w.status; i++) {
+    next_item(&items);
+    put_result(&w, results[i]);
+  }
+  end_list(&items, " ", "]}\n");
+  flush(&w);
+  return w.status;
+}
+
+kmb_status kmb_result_write_json(const kmb_result *result, kmb_write_fn write,
+                                 void *user) {
+  if (!result || !write)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_result_write_json: %s is NULL",
+                     !result ? "result" : "write");
+  const kmb_result *one[] = {result};
+  return write_document(one, 1, write, user);
+}
+
+kmb_status kmb_results_write_json(const kmb_results *results,
+                                  kmb_write_fn write, void *user) {
+  if (!results || !write)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_results_write_json: %s is NULL",
+                     !results ? "results" : "write");
+  return write_document((const kmb_result *const *)results->items,
+                        results->count, write, user);
+}
