@@ -69,6 +69,15 @@ static void a_built_in_name_comes_first(void) {
   REQUIRE_STR(spec, "x");
 }
 
+static void auto_takes_built_in_ones_only(void) {
+  kmb_device *device = NULL;
+  const char *text = NULL;
+  REQUIRE_OK(kmb_device_open("auto", NULL, &device));
+  REQUIRE_OK(kmb_device_attr_text(device, KMB_DEVICE_BACKEND, &text));
+  REQUIRE_STR(text, "host");
+  kmb_device_close(device);
+}
+
 static void an_unknown_name_is_unsupported(void) {
   refused("nosuch", KMB_ERR_UNSUPPORTED, "kmb-backend-nosuch.so");
   refused("nosuch:0", KMB_ERR_UNSUPPORTED, "kmb-backend-nosuch.so");
@@ -237,6 +246,7 @@ int main(void) {
   RUN(a_plugin_opens_by_name_in_the_directory);
   RUN(the_directory_of_plugins_is_absolute);
   RUN(a_built_in_name_comes_first);
+  RUN(auto_takes_built_in_ones_only);
   RUN(an_unknown_name_is_unsupported);
   RUN(names_are_never_paths);
   RUN(paths_end_in_so);

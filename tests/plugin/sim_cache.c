@@ -124,9 +124,8 @@ static void overlapping_ranges_count_once(void) {
   REQUIRE_OK(sim_enqueue(d.stream, &middle));
   /* Pushes out the 400 bytes before the middle, which was used later. */
   REQUIRE_OK(sim_enqueue(d.stream, &other));
-  double before = d.ops->now(d.self);
   REQUIRE_OK(d.ops->stream_wait(d.self, d.stream, 0));
-  before = d.ops->now(d.self);
+  double before = d.ops->now(d.self);
   REQUIRE_OK(sim_enqueue(d.stream, &all));
   REQUIRE_OK(d.ops->stream_wait(d.self, d.stream, 0));
   /* now, launch, sync, and 400 of 1000 bytes missed */

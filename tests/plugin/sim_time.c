@@ -197,15 +197,27 @@ static void compiling_costs_the_host(void) {
   drive_close(&d);
 }
 
+static void spans(double *ns) {
+  for (int i = 0; i < MANY; i++)
+    ns[i] = many[i].span_ns;
+}
+
+static int differences(const double *ns) {
+  int count = 0;
+  for (int i = 0; i < MANY; i++)
+    count += ns[i] != many[i].span_ns;
+  return count;
+}
+
 static void only_the_seed_decides(void) {
-  static kmb_sample first[MANY];
+  static double first[MANY];
   const char *spec = "noise=gauss:0.05,tail=0.02:3,ar=0.9:0.05,seed=7";
   measure(spec);
-  memcpy(first, many, sizeof first);
+  spans(first);
   measure(spec);
-  REQUIRE(memcmp(first, many, sizeof first) == 0);
+  REQUIRE_EQ(differences(first), 0);
   measure("noise=gauss:0.05,tail=0.02:3,ar=0.9:0.05,seed=8");
-  REQUIRE(memcmp(first, many, sizeof first) != 0);
+  REQUIRE(differences(first) > MANY / 2);
 }
 
 static void the_clock_is_virtual(void) {

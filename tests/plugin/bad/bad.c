@@ -17,11 +17,13 @@ enum {
   SPEAKS    /* open fails and says why */
 };
 
+static int kind = KIND;
+
 static kmb_status open_device(const kmb_host *host, const char *spec,
                               const kmb_device_params *params, void **self) {
   (void)params;
   *self = NULL;
-  if (KIND == SILENT) return KMB_ERR_PERM;
+  if (kind == SILENT) return KMB_ERR_PERM;
   return host->fail(host->ctx, KMB_ERR_UNAVAILABLE, 35, "no device \"%s\"",
                     spec);
 }
@@ -60,21 +62,21 @@ static kmb_backend_ops table = {
 };
 
 static void spoil(void) {
-  if (KIND == ABI) table.abi = KMB_BACKEND_ABI + 1;
-  if (KIND == SLOT) table.plan_run = NULL;
-  if (KIND == CUT)
+  if (kind == ABI) table.abi = KMB_BACKEND_ABI + 1;
+  if (kind == SLOT) table.plan_run = NULL;
+  if (kind == CUT)
     table.struct_size = offsetof(kmb_backend_ops, stream_wait) + 4;
-  if (KIND == TINY) table.struct_size = sizeof(size_t);
-  if (KIND == NAME) table.name = "Bad-Name";
-  if (KIND == NAMELESS) table.name = NULL;
-  if (KIND == OTHER) table.name = "another";
-  if (KIND == HOST) table.name = "host";
-  if (KIND == CLOCK) table.now = (__typeof__(table.now))never_called;
+  if (kind == TINY) table.struct_size = sizeof(size_t);
+  if (kind == NAME) table.name = "Bad-Name";
+  if (kind == NAMELESS) table.name = NULL;
+  if (kind == OTHER) table.name = "another";
+  if (kind == HOST) table.name = "host";
+  if (kind == CLOCK) table.now = (__typeof__(table.now))never_called;
 }
 
 const kmb_backend_ops *kmb_backend_entry_1(void);
 
 const kmb_backend_ops *kmb_backend_entry_1(void) {
   spoil();
-  return KIND == EMPTY ? NULL : &table;
+  return kind == EMPTY ? NULL : &table;
 }
