@@ -74,8 +74,6 @@ static void spoil(void) {
   if (kind == CLOCK) table.now = (__typeof__(table.now))never_called;
 }
 
-const kmb_backend_ops *kmb_backend_entry_1(void);
-
 const kmb_backend_ops *kmb_backend_entry_1(void) {
   spoil();
   return kind == EMPTY ? NULL : &table;

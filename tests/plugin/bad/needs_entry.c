@@ -1,7 +1,6 @@
 /* A shared object without an entry whose dependency has one. */
 #include <kmb/backend.h>
 
-const kmb_backend_ops *kmb_backend_entry_1(void);
 const void *kmb_test_use_dependency(void);
 
 const void *kmb_test_use_dependency(void) {

@@ -246,10 +246,6 @@ static const kmb_backend_ops table = {
 #endif
 };
 
-/* The one symbol that is seen from outside. */
-__attribute__((visibility("default"))) const kmb_backend_ops *
-kmb_backend_entry_1(void);
-
 const kmb_backend_ops *kmb_backend_entry_1(void) {
   return &table;
 }
