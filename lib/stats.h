@@ -39,11 +39,12 @@ double kmbi_design_effect(const double *x, size_t n, double median);
 typedef struct kmbi_interval {
   double median; /* of the undithered samples */
   double low, high;
-  double half; /* (high - low) / 2 */
+  double half;      /* (high - low) / 2 */
+  double tick_part; /* of half: what the clock's step alone leaves open */
   double design_effect;
 } kmbi_interval;
 /* False for fewer than 8 samples. `tick` is the clock's step per iteration, 0
- * for none. scratch: 2n */
+ * for none. scratch: n */
 bool kmbi_interval_of(const double *x, size_t n, double tick, uint64_t seed,
                       double *scratch, kmbi_interval *interval);
 
@@ -66,8 +67,8 @@ typedef struct kmbi_rule {
   uint64_t min_samples;
   uint64_t seed;
 } kmbi_rule;
-/* One look. `wall_ns` counts from the first sample that is still kept. scratch:
- * 2n. The interval is meaningful if n is at least 8. */
+/* One look. `wall_ns` counts from the first sample that is still kept. The
+ * interval is meaningful if n is at least 8. scratch: n */
 kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,
                        double wall_ns, double *scratch,
                        kmbi_interval *interval);
@@ -75,13 +76,15 @@ kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,
 size_t kmbi_next_look(size_t n);
 
 /* Trend over the run: difference of the medians of the last and the first
- * quarter over the median, and whether it stands out of the noise. scratch: n
- */
+ * quarter over the median, and whether it stands out of the noise. False below
+ * 64 samples. scratch: n */
 bool kmbi_drift(const double *x, size_t n, double tick, double *scratch,
                 double *relative);
 
 /* Two separated modes. `share` is the smaller mode's part of the samples, the
- * two centres are medians of the modes. scratch: n */
+ * two centres are medians of the modes; all 0 if there are not two. A tick
+ * smaller than the clock's true step makes modes of its readings. False below
+ * 64 samples. scratch: n */
 typedef struct kmbi_modes {
   double low, high; /* centres */
   double share;
@@ -89,9 +92,9 @@ typedef struct kmbi_modes {
 bool kmbi_bimodal(const double *x, size_t n, double tick, double *scratch,
                   kmbi_modes *modes);
 
-/* Interval of the median over rounds: sign-test interval, 5 rounds give
- * [min, max]. `confidence` is what the ranks reach. False below 5. scratch: n
- */
+/* Interval of the median over rounds: the narrowest sign-test interval of at
+ * least the confidence that [min, max] of 5 rounds has, 15/16. `confidence` is
+ * what the ranks reach. False below 5. scratch: n */
 bool kmbi_round_interval(const double *medians, size_t n, double *scratch,
                          double *low, double *high, double *confidence);
 

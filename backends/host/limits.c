@@ -153,7 +153,8 @@ bool kmbi_host_parse_mount(const char *line, bool v2, char *root, char *point,
   if (type_length != strlen(want) || memcmp(type, want, type_length) != 0)
     return false;
   const char *super = strrchr(type, ' ');
-  if (!v2 && !in_list(super + 1, super + strlen(super), "memory")) return false;
+  if (!v2 && (!super || !in_list(super + 1, super + strlen(super), "memory")))
+    return false;
   const char *field = line;
   for (int i = 0; i < 3; i++) {
     field = strchr(field, ' ');

@@ -60,10 +60,10 @@ static kmb_status check_desc(kmbi_host *self, const kmb_plan_desc *desc) {
       desc->choice.launch_mode != KMB_LAUNCH_PLAIN)
     return refuse(self, KMB_ERR_UNSUPPORTED,
                   "a plan takes the timer HOST and plain launches alone");
-  if (!desc->launch || desc->slots == 0 || desc->batch == 0)
+  if (!desc->launch || desc->first_slot >= desc->slots || desc->batch == 0)
     return refuse(self, KMB_ERR_INVALID,
-                  "a plan needs a launch callback, a slot and a batch of at "
-                  "least one");
+                  "a plan needs a launch callback, slots, a first slot below "
+                  "their number and a batch of at least one");
   if (desc->batch > 1 && (desc->reset || desc->choice.cache == KMB_CACHE_COLD))
     return refuse(self, KMB_ERR_INVALID,
                   "with a reset hook or COLD a sample is a single iteration: "
@@ -108,6 +108,7 @@ kmb_status kmbi_host_plan_create(void *opened, const kmb_plan_desc *desc,
   unsigned char *behind = (unsigned char *)(p + 1);
   p->desc = *desc;
   p->size = size;
+  p->slot = desc->first_slot;
   p->cold = desc->choice.cache == KMB_CACHE_COLD;
   if (args) memcpy(behind, desc->args, args);
   p->desc.args = args ? (void *const *)(void *)behind : NULL;

@@ -221,7 +221,8 @@ typedef struct kmb_session kmb_session;
 /** Starts a session. It occupies the device until kmb_session_end() or
  *  kmb_session_abandon().
  *  @param device  an open device
- *  @param params  as for kmb_result_from_samples(); copied
+ *  @param params  as for kmb_result_from_samples(); what it points to must
+ *                 live until the session ends
  *  @param[out] session  the new session
  *  @retval KMB_ERR_INVALID  NULL or a value out of range
  *  @retval KMB_ERR_NOMEM    out of memory

@@ -1,0 +1,171 @@
+/* The engine: an explicit state machine over the backend's table. Each step
+ * names the next; whatever step fails, kmbi_run_release() gives back all that
+ * was taken. */
+#include "error.h"
+#include "metadata.h"
+#include "run.h"
+
+typedef struct step {
+  kmb_status (*run)(kmbi_run *run, kmbi_stage *next);
+  const char *name; /* as kmb_progress::stage */
+} step;
+
+static const step steps[] = {
+    [KMBI_PREPARE] = {kmbi_prepare, "prepare"},
+    [KMBI_CHECK] = {kmbi_check, "check"},
+    [KMBI_WARM_UP] = {kmbi_warm_up, "warm up"},
+    [KMBI_CALIBRATE] = {kmbi_calibrate, "calibrate"},
+    [KMBI_MEASURE] = {kmbi_measure, "measure"},
+    [KMBI_RECHECK] = {kmbi_recheck, "check"},
+    [KMBI_CONFIRM] = {kmbi_confirm, "confirm"},
+    [KMBI_SUMMARISE] = {kmbi_summarise_run, "summarise"},
+};
+
+/* While samples are taken, cancelling keeps what there is; anywhere else there
+ * is nothing to keep. */
+static kmb_status cancelled_before(const kmbi_run *run, kmbi_stage stage) {
+  if (stage >= KMBI_RECHECK || !kmbi_cancelled(run->device)) return KMB_OK;
+  return kmbi_fail(KMB_ERR_CANCELLED,
+                   "cancelled before the step \"%s\"; no sample was taken",
+                   steps[stage].name);
+}
+
+static kmb_status run_steps(kmbi_run *run) {
+  kmbi_stage stage = KMBI_PREPARE;
+  while (stage != KMBI_DONE) {
+    kmbi_stage next = KMBI_DONE;
+    run->stage_name = steps[stage].name;
+    kmbi_progress(run, 0, 0);
+    kmb_status status = cancelled_before(run, stage);
+    if (!status) status = steps[stage].run(run, &next);
+    if (status) return status;
+    stage = next;
+  }
+  return KMB_OK;
+}
+
+static kmb_status take_memory(kmbi_run *run) {
+  const kmbi_memory *memory = &run->device->memory;
+  run->overhead_ns = -1;
+  run->check_error = -1;
+  run->block = kmbi_alloc(memory, KMBI_BLOCK, sizeof *run->block);
+  run->rounds = kmbi_alloc(memory, run->p.rounds, sizeof *run->rounds);
+  if (!run->block || !run->rounds)
+    return kmbi_fail(KMB_ERR_NOMEM, "no memory for a measurement");
+  return kmbi_result_create(memory, &run->result);
+}
+
+kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
+                     kmb_result **out) {
+  if (!out) return kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
+  *out = NULL;
+  kmb_status status = kmbi_device_enter(device, "kmb_bench");
+  if (status) return status;
+  kmbi_run run = {.device = device};
+  run.entered_ns = kmbi_now(device);
+  status = kmbi_bench_params(params, true, &run);
+  if (!status) status = take_memory(&run);
+  if (!status) status = run_steps(&run);
+  if (!status) status = kmbi_result_finish(&run.result);
+  if (!status) {
+    *out = run.result;
+    run.result = NULL;
+  }
+  kmbi_run_release(&run);
+  kmbi_device_leave(device);
+  return status;
+}
+
+void kmbi_run_release(kmbi_run *run) {
+  kmb_device *device = run->device;
+  const kmbi_memory *memory = &device->memory;
+  if (run->plan) kmbi_plan_close(run, run->plan);
+  if (run->stream_open) device->ops->stream_close(device->self, run->stream);
+  kmbi_free(memory, run->warm, (size_t)run->slots * (size_t)run->warm_count,
+            sizeof *run->warm);
+  for (uint32_t r = 0; run->rounds && r < run->p.rounds; r++)
+    kmbi_free(memory, run->rounds[r].samples, run->rounds[r].count,
+              sizeof(double));
+  kmbi_free(memory, run->rounds, run->p.rounds, sizeof *run->rounds);
+  kmbi_free(memory, run->block, KMBI_BLOCK, sizeof *run->block);
+  kmbi_free(memory, run->scratch, 2 * run->scratch_size, sizeof(double));
+  kmbi_free(memory, run->samples, KMBI_COLUMNS * run->sample_capacity,
+            sizeof(double));
+  kmb_result_destroy(run->result);
+}
+
+/* Services that several steps use. */
+
+void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns) {
+  const kmb_hooks *hooks = &run->device->hooks;
+  if (!hooks->progress) return;
+  kmb_progress progress = {
+      .struct_size = sizeof progress,
+      .name = run->p.name,
+      .stage = run->stage_name,
+      .samples = samples,
+      .elapsed_ns = kmbi_now(run->device) - run->entered_ns,
+      .limit_ns = run->p.max_wall_ns,
+      .median_ns = median_ns,
+      .round = run->round,
+      .rounds = run->p.rounds,
+  };
+  hooks->progress(hooks->progress_user, &progress);
+}
+
+bool kmbi_grow_scratch(kmbi_run *run, size_t samples) {
+  if (samples <= run->scratch_size) return true;
+  const kmbi_memory *memory = &run->device->memory;
+  size_t size = samples + samples / 2 + 64;
+  double *fresh = kmbi_alloc(memory, size, 2 * sizeof *fresh);
+  if (!fresh) return false;
+  kmbi_free(memory, run->scratch, 2 * run->scratch_size, sizeof *fresh);
+  run->scratch = fresh;
+  run->scratch_size = size;
+  return true;
+}
+
+kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
+                          uint64_t batch, kmb_launch_fn launch, void **plan) {
+  kmb_device *device = run->device;
+  kmb_buffers *buffers = run->p.buffers;
+  kmb_plan_desc desc = {
+      .struct_size = sizeof desc,
+      .launch = launch,
+      .launch_user = run->p.launch_user,
+      .reset = launch == run->p.launch ? run->p.reset : NULL,
+      .reset_user = run->p.reset_user,
+      .stream = run->stream,
+      .args = buffers ? (void *const *)buffers->args : NULL,
+      .arg_count = buffers ? buffers->count : 0,
+      .warm = run->warm,
+      .warm_count = run->warm_count,
+      .batch = batch,
+      .slots = run->slots,
+      .config = run->p.config,
+      .first_slot = run->next_slot,
+      .choice = *choice,
+  };
+  return device->ops->plan_create(device->self, &desc, plan);
+}
+
+kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
+                          uint64_t count, double until_ns, uint64_t *got) {
+  kmb_device *device = run->device;
+  *got = 0;
+  if (count > KMBI_BLOCK) count = KMBI_BLOCK;
+  kmb_status status = device->ops->plan_run(device->self, plan, count, until_ns,
+                                            run->block, got);
+  /* The ring goes on where it stopped, whichever plan comes next. */
+  uint64_t moved = *got % run->slots * (batch % run->slots);
+  run->next_slot = (uint32_t)((run->next_slot + moved) % run->slots);
+  if (status == KMB_OK && *got > count)
+    return kmbi_fail(KMB_ERR_INTERNAL,
+                     "backend %s gave more samples than asked",
+                     device->ops->name);
+  return status;
+}
+
+void kmbi_plan_close(kmbi_run *run, void *plan) {
+  run->device->ops->plan_destroy(run->device->self, plan);
+}

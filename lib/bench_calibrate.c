@@ -1,0 +1,193 @@
+/* Warm up and calibrate: run every slot once, until nothing gets faster any
+ * more; then find how many iterations a sample needs. */
+#include "error.h"
+#include "run.h"
+
+/* Reading the clock twice costs some tens of ns: in a sample of this length it
+ * weighs less than a thousandth. */
+#define SAMPLE_NS 50e3
+#define TICKS_PER_SAMPLE 1000.0
+#define BATCH_LIMIT (UINT64_C(1) << 32)
+enum { SETTLED = 10, PROBE_SAMPLES = 3, NULL_SAMPLES = 11 };
+
+static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
+                       double until, uint64_t *got) {
+  return kmbi_plan_take(run, run->plan, batch, count, until, got);
+}
+
+static void close_plan(kmbi_run *run) {
+  if (run->plan) kmbi_plan_close(run, run->plan);
+  run->plan = NULL;
+}
+
+/* Each slot once, however long that takes: the first use loads, compiles and
+ * tunes. */
+static kmb_status visit_slots(kmbi_run *run, double *fastest) {
+  uint64_t done = 0;
+  double far = kmbi_now(run->device) + 1e18;
+  *fastest = 0;
+  while (done < run->slots) {
+    uint64_t got = 0;
+    kmb_status status = take(run, 1, run->slots - done, far, &got);
+    if (status) return status;
+    if (!got)
+      return kmbi_fail(KMB_ERR_CANCELLED, "cancelled while warming up; no "
+                                          "sample was taken");
+    for (uint64_t i = 0; i < got; i++)
+      if (*fastest == 0 || run->block[i].span_ns < *fastest)
+        *fastest = run->block[i].span_ns;
+    done += got;
+    run->warmup_iterations += got;
+    kmbi_progress(run, done, 0);
+  }
+  return KMB_OK;
+}
+
+/* Then until ten samples in a row bring no time that is 1% below the fastest,
+ * or the limit. */
+static kmb_status settle(kmbi_run *run, double fastest) {
+  double until = kmbi_now(run->device) + run->p.warmup_ns;
+  double last[SETTLED] = {0};
+  uint64_t still = 0, n = 0;
+  while (still < SETTLED && kmbi_now(run->device) < until) {
+    uint64_t got = 0;
+    kmb_status status = take(run, 1, SETTLED, until, &got);
+    if (status) return status;
+    if (!got) break;
+    for (uint64_t i = 0; i < got; i++) {
+      double ns = run->block[i].span_ns;
+      still = ns < 0.99 * fastest ? 0 : still + 1;
+      if (ns < fastest) fastest = ns;
+      last[n++ % SETTLED] = ns;
+    }
+    run->warmup_iterations += got;
+  }
+  double scratch[SETTLED];
+  size_t kept = n < SETTLED ? (size_t)n : SETTLED;
+  run->estimate_ns = kept ? kmbi_median(last, kept, scratch) : fastest;
+  return KMB_OK;
+}
+
+kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
+  kmb_status status =
+      kmbi_plan_open(run, &run->choice, 1, run->p.launch, &run->plan);
+  if (status) {
+    run->plan = NULL;
+    return kmbi_next_choice(run, status, next);
+  }
+  double fastest = 0;
+  status = visit_slots(run, &fastest);
+  run->estimate_ns = fastest;
+  if (!status && !(run->p.flags & KMB_BENCH_NO_WARMUP))
+    status = settle(run, fastest);
+  close_plan(run);
+  *next = KMBI_CALIBRATE;
+  return status;
+}
+
+/* Calibrate. */
+
+static double wanted_span(const kmbi_run *run) {
+  double ticks = TICKS_PER_SAMPLE * run->tick_ns;
+  return ticks > SAMPLE_NS ? ticks : SAMPLE_NS;
+}
+
+static uint64_t whole_rings(const kmbi_run *run, uint64_t batch) {
+  if (run->choice.timer != KMB_TIMER_GRAPH) return batch;
+  uint64_t over = batch % run->slots; /* a replay visits every slot */
+  return over ? batch + run->slots - over : batch;
+}
+
+/* The fastest of a few samples of `batch` iterations. */
+static kmb_status probe(kmbi_run *run, uint64_t batch, double *span) {
+  void *plan = NULL;
+  kmb_status status =
+      kmbi_plan_open(run, &run->choice, batch, run->p.launch, &plan);
+  if (status) return status;
+  uint64_t got = 0;
+  double until = kmbi_now(run->device) + run->p.warmup_ns;
+  status = kmbi_plan_take(run, plan, batch, PROBE_SAMPLES, until, &got);
+  kmbi_plan_close(run, plan);
+  *span = 0;
+  for (uint64_t i = 0; !status && i < got; i++)
+    if (*span == 0 || run->block[i].span_ns < *span)
+      *span = run->block[i].span_ns;
+  return status;
+}
+
+static bool single(const kmbi_run *run) {
+  kmb_timer timer = run->choice.timer;
+  if (timer == KMB_TIMER_TRACE || timer == KMB_TIMER_EVENT) return true;
+  return timer == KMB_TIMER_HOST &&
+         (run->choice.cache == KMB_CACHE_COLD || run->p.reset);
+}
+
+static kmb_status find_batch(kmbi_run *run) {
+  uint64_t batch = whole_rings(run, 1);
+  double want = wanted_span(run), span = run->estimate_ns * (double)batch;
+  while (span < want && batch < BATCH_LIMIT) {
+    double factor = span > 0 ? 1.1 * want / span : 100;
+    if (factor > 100) factor = 100; /* one step may mislead by its overhead */
+    uint64_t larger = (uint64_t)((double)batch * factor) + 1;
+    batch = whole_rings(run, larger < BATCH_LIMIT ? larger : BATCH_LIMIT);
+    kmb_status status = probe(run, batch, &span);
+    if (status) return status;
+    if (kmbi_cancelled(run->device)) break;
+    if (span > 0) run->estimate_ns = span / (double)batch;
+  }
+  run->batch = batch;
+  return KMB_OK;
+}
+
+static kmb_status nothing(void *user, const kmb_launch *launch) {
+  (void)user;
+  (void)launch;
+  return KMB_OK;
+}
+
+/* An upper bound of what the loop around the callback costs: the same batch of
+ * callbacks that do nothing. It hides under a function's own latency, so it is
+ * shown and never subtracted. */
+static kmb_status measure_overhead(kmbi_run *run) {
+  uint32_t ring = run->next_slot; /* callbacks that touch nothing do not move
+                                     the ring */
+  kmb_choice warm = run->choice;
+  warm.cache = KMB_CACHE_WARM;
+  void *plan = NULL;
+  kmb_status status = kmbi_plan_open(run, &warm, run->batch, nothing, &plan);
+  if (status) return status;
+  uint64_t got = 0;
+  double until = kmbi_now(run->device) + run->p.warmup_ns;
+  status = kmbi_plan_take(run, plan, run->batch, NULL_SAMPLES, until, &got);
+  kmbi_plan_close(run, plan);
+  run->next_slot = ring;
+  if (status || !got) return status;
+  double ns[NULL_SAMPLES], scratch[NULL_SAMPLES];
+  for (uint64_t i = 0; i < got; i++)
+    ns[i] = run->block[i].span_ns / (double)run->batch;
+  run->overhead_ns = kmbi_median(ns, (size_t)got, scratch);
+  return KMB_OK;
+}
+
+kmb_status kmbi_calibrate(kmbi_run *run, kmbi_stage *next) {
+  kmb_status status = KMB_OK;
+  if (single(run)) {
+    if (run->p.batch > 1)
+      return kmbi_fail(KMB_ERR_INVALID,
+                       "batch %llu: with timer %s, cache state %s%s a sample "
+                       "is one iteration",
+                       (unsigned long long)run->p.batch,
+                       kmbi_timer_name(run->choice.timer),
+                       kmbi_cache_name(run->choice.cache),
+                       run->p.reset ? " and a reset hook" : "");
+    run->batch = 1;
+  } else if (run->p.batch) {
+    run->batch = whole_rings(run, run->p.batch);
+  } else {
+    status = find_batch(run);
+  }
+  if (!status && run->choice.timer == KMB_TIMER_HOST && run->overhead_ns < 0)
+    status = measure_overhead(run);
+  *next = KMBI_MEASURE;
+  return status;
+}

@@ -1,0 +1,254 @@
+/* Check: is the operation right, and did it write what it claims to? Once
+ * before timing on a plain launch, once after on what the timed plan wrote. */
+#include "error.h"
+#include "run.h"
+
+#include <stdio.h>
+
+/* First use may load and compile code. */
+#define FIRST_USE_LIMIT_NS 60e9
+
+/* Host copies for one check. */
+typedef struct copies {
+  const kmbi_memory *memory;
+  kmb_buffers *set;
+  void **before, **after;
+  uint64_t *bytes;
+  uint32_t slot;
+} copies;
+
+static void copies_release(copies *c) {
+  size_t n = (size_t)c->set->count;
+  for (size_t i = 0; i < n; i++) {
+    size_t size = (size_t)c->set->descs[i].bytes;
+    if (c->after && c->before && c->after[i] != c->before[i])
+      kmbi_free(c->memory, c->after[i], size, 1);
+    if (c->before) kmbi_free(c->memory, c->before[i], size, 1);
+  }
+  kmbi_free(c->memory, c->before, n, sizeof *c->before);
+  kmbi_free(c->memory, c->after, n, sizeof *c->after);
+  kmbi_free(c->memory, c->bytes, n, sizeof *c->bytes);
+}
+
+static kmb_status copies_take(copies *c, kmbi_run *run, uint32_t slot) {
+  size_t n = (size_t)run->p.buffers->count;
+  *c = (copies){
+      .memory = &run->device->memory, .set = run->p.buffers, .slot = slot};
+  c->before = kmbi_alloc(c->memory, n, sizeof *c->before);
+  c->after = kmbi_alloc(c->memory, n, sizeof *c->after);
+  c->bytes = kmbi_alloc(c->memory, n, sizeof *c->bytes);
+  if (!c->before || !c->after || !c->bytes) {
+    copies_release(c);
+    return kmbi_fail(KMB_ERR_NOMEM, "no memory to check the outputs");
+  }
+  for (size_t i = 0; i < n; i++)
+    c->bytes[i] = c->set->descs[i].bytes;
+  return KMB_OK;
+}
+
+static kmb_status copy_one(copies *c, uint64_t i, void **copy) {
+  const kmb_buffer_desc *d = &c->set->descs[i];
+  kmb_device *device = c->set->device;
+  *copy = kmbi_alloc(c->memory, (size_t)d->bytes, 1);
+  if (!*copy)
+    return kmbi_fail(KMB_ERR_NOMEM,
+                     "no host memory for a copy of buffer \"%s\" (%llu bytes)",
+                     d->name, (unsigned long long)d->bytes);
+  return device->ops->read(device->self, *copy,
+                           kmbi_buffers_at(c->set, c->slot, i), d->bytes);
+}
+
+/* Inputs only matter to a callback that compares; what the operation changes in
+ * place is needed to put it back. */
+static kmb_status copy_before(copies *c, bool inputs) {
+  kmb_status status = KMB_OK;
+  for (uint64_t i = 0; i < c->set->count && !status; i++) {
+    kmb_buffer_role role = c->set->descs[i].role;
+    if (role == KMB_INOUT || (inputs && role == KMB_INPUT))
+      status = copy_one(c, i, &c->before[i]);
+  }
+  return status;
+}
+
+static kmb_status copy_after(copies *c) {
+  kmb_status status = KMB_OK;
+  for (uint64_t i = 0; i < c->set->count && !status; i++) {
+    kmb_buffer_role role = c->set->descs[i].role;
+    if (role == KMB_INPUT) c->after[i] = c->before[i];
+    if (role == KMB_INOUT || role == KMB_OUTPUT)
+      status = copy_one(c, i, &c->after[i]);
+  }
+  return status;
+}
+
+static kmb_status restore_inout(const copies *c) {
+  kmb_device *device = c->set->device;
+  kmb_status status = KMB_OK;
+  for (uint64_t i = 0; i < c->set->count && !status; i++)
+    if (c->set->descs[i].role == KMB_INOUT && c->before[i])
+      status =
+          device->ops->write(device->self, kmbi_buffers_at(c->set, c->slot, i),
+                             c->before[i], c->set->descs[i].bytes);
+  return status;
+}
+
+/* What the library itself can see: outputs that were never written. */
+static kmb_status judge_untouched(kmbi_run *run, const copies *c,
+                                  const char *when) {
+  for (uint64_t i = 0; i < c->set->count; i++) {
+    const kmb_buffer_desc *d = &c->set->descs[i];
+    if (!kmbi_buffers_poisonable(c->set, i)) continue;
+    uint64_t left = kmbi_poisoned_bytes(c->after[i], d->bytes);
+    if (left == d->bytes)
+      return kmbi_fail(KMB_ERR_INCORRECT,
+                       "output \"%s\" was not written at all %s; does the "
+                       "callback use launch->args and launch->stream?",
+                       d->name, when);
+    if (left == 0 || d->touched_bytes < d->bytes) continue;
+    kmb_figure figures[] = {{"unwritten_bytes", (double)left},
+                            {"output_bytes", (double)d->bytes}};
+    kmbi_result_find(
+        run->result, KMB_FINDING_STALE_OUTPUT, KMB_WARNING, figures, 2,
+        "%llu of %llu bytes of output \"%s\" were not written %s",
+        (unsigned long long)left, (unsigned long long)d->bytes, d->name, when);
+  }
+  return KMB_OK;
+}
+
+static kmb_status judge_values(kmbi_run *run, const copies *c,
+                               const char *when) {
+  if (!run->p.check) return KMB_OK;
+  kmb_check check = {
+      .struct_size = sizeof check,
+      .before = (const void *const *)c->before,
+      .after = (const void *const *)c->after,
+      .bytes = c->bytes,
+      .count = c->set->count,
+      .tolerance = run->p.tolerance,
+      .error = -1,
+      .slot = c->slot,
+      .config = run->p.config,
+  };
+  kmb_status status = run->p.check(run->p.check_user, &check);
+  if (check.error > run->check_error) run->check_error = check.error;
+  if (status == KMB_ERR_INCORRECT)
+    return kmbi_fail(status,
+                     "the check failed %s: largest error %g, tolerance %g",
+                     when, check.error, run->p.tolerance);
+  return status;
+}
+
+static kmb_status run_reset(kmbi_run *run, uint32_t slot) {
+  if (!run->p.reset) return KMB_OK;
+  return run->p.reset(run->p.reset_user, slot, run->stream);
+}
+
+static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
+  kmb_device *device = run->device;
+  const kmb_buffers *set = run->p.buffers;
+  kmb_launch launch = {
+      .struct_size = sizeof launch,
+      .stream = run->stream,
+      .args = (void *const *)(set->args + (uint64_t)slot * set->count),
+      .arg_count = set->count,
+      .slot = slot,
+      .config = run->p.config,
+  };
+  kmb_status status = run->p.launch(run->p.launch_user, &launch);
+  if (status) return status;
+  return device->ops->stream_wait(device->self, run->stream,
+                                  FIRST_USE_LIMIT_NS);
+}
+
+static kmb_status judge(kmbi_run *run, copies *c, const char *when,
+                        bool values) {
+  kmb_status status = kmbi_buffers_guards(c->set, run->slots);
+  if (!status) status = copy_after(c);
+  if (!status) status = judge_untouched(run, c, when);
+  if (!status && values) status = judge_values(run, c, when);
+  return status;
+}
+
+static kmb_status check_before(kmbi_run *run, copies *c) {
+  kmb_status status = kmbi_buffers_poison(c->set, c->slot);
+  if (!status) status = run_reset(run, c->slot);
+  if (!status) status = copy_before(c, run->p.check != NULL);
+  if (!status) status = launch_once(run, c->slot);
+  if (!status) status = judge(run, c, "by a plain launch", true);
+  if (!status) status = restore_inout(c);
+  return status;
+}
+
+/* Steps. */
+
+static uint64_t count_roles(const kmb_buffers *set, bool inout_only) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < set->count; i++)
+    count += inout_only ? set->descs[i].role == KMB_INOUT
+                        : kmbi_buffers_writes(&set->descs[i]);
+  return count;
+}
+
+kmb_status kmbi_check(kmbi_run *run, kmbi_stage *next) {
+  *next = KMBI_WARM_UP;
+  kmb_buffers *set = run->p.buffers;
+  if (!set || !count_roles(set, false)) {
+    snprintf(run->check_skipped, sizeof run->check_skipped, "%s",
+             set ? "no buffer is an output" : "there are no buffers");
+    return KMB_OK;
+  }
+  copies c;
+  kmb_status status = copies_take(&c, run, 0);
+  if (status) return status;
+  status = check_before(run, &c);
+  copies_release(&c);
+  if (status) return status;
+  if (!run->p.check)
+    snprintf(run->check_skipped, sizeof run->check_skipped,
+             "no check callback: the outputs were written, but not compared");
+  run->check_text = "passed before timing";
+  return KMB_OK;
+}
+
+/* In place without a reset hook, the timed iterations ran on their own
+ * results: there is nothing that one launch could be compared with. */
+static bool comparable(const kmbi_run *run) {
+  return run->p.reset || !count_roles(run->p.buffers, true);
+}
+
+static kmb_status check_after(kmbi_run *run, copies *c, bool *ran) {
+  kmb_status status = KMB_OK;
+  for (uint32_t s = 0; s < run->slots && !status; s++)
+    status = kmbi_buffers_poison(c->set, s);
+  if (!status) status = run_reset(run, c->slot);
+  bool values = comparable(run);
+  if (!status && values) status = copy_before(c, run->p.check != NULL);
+  uint64_t got = 0;
+  double until = kmbi_now(run->device) + FIRST_USE_LIMIT_NS;
+  if (!status)
+    status = kmbi_plan_take(run, run->plan, run->batch, 1, until, &got);
+  *ran = got == 1;
+  if (!status && *ran) status = judge(run, c, "by the timed plan", values);
+  if (!status && *ran && values)
+    run->check_text = "passed before and after timing";
+  return status;
+}
+
+kmb_status kmbi_recheck(kmbi_run *run, kmbi_stage *next) {
+  *next = run->round + 1 < run->p.rounds ? KMBI_PREPARE : KMBI_CONFIRM;
+  if (run->rounds[run->round].stop == KMBI_STOP_CANCELLED)
+    *next = KMBI_SUMMARISE;
+  kmb_status status = KMB_OK;
+  if (run->check_text && *next != KMBI_SUMMARISE) {
+    copies c;
+    bool ran = false;
+    status = copies_take(&c, run, run->next_slot);
+    if (status) return status;
+    status = check_after(run, &c, &ran);
+    copies_release(&c);
+  } else if (run->p.buffers) {
+    status = kmbi_buffers_guards(run->p.buffers, run->slots);
+  }
+  if (!status && *next == KMBI_PREPARE) run->round++;
+  return status;
+}

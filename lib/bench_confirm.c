@@ -1,0 +1,133 @@
+/* Confirm: the same operation in the same cache state and launch mode, timed
+ * another way: by another timer, or on the host by another batch size. */
+#include "error.h"
+#include "run.h"
+
+#include <math.h>
+
+enum { CONFIRM_SAMPLES = 50 };
+
+typedef struct second {
+  kmb_choice choice;
+  uint64_t batch;
+} second;
+
+/* Another timer that the backend proposed for the same state and mode, else on
+ * HOST twice the batch. */
+static bool find_second(const kmbi_run *run, second *s) {
+  for (uint32_t i = 0; i < run->choice_count; i++) {
+    const kmb_choice *c = &run->choices[i];
+    if (c->timer == run->choice.timer || c->cache != run->choice.cache ||
+        c->launch_mode != run->choice.launch_mode)
+      continue;
+    *s = (second){*c, c->timer == KMB_TIMER_HOST ? run->batch : 1};
+    if (c->timer == KMB_TIMER_GRAPH) s->batch = run->slots;
+    return true;
+  }
+  if (run->choice.timer != KMB_TIMER_HOST) return false;
+  if (run->choice.cache == KMB_CACHE_COLD || run->p.reset) return false;
+  *s = (second){run->choice, 2 * run->batch};
+  return true;
+}
+
+static void unconfirmed(kmbi_run *run, const char *why) {
+  kmbi_result_absent(run->result, KMB_VALUE_CONFIRM_TIME, "%s", why);
+  kmbi_result_find(run->result, KMB_FINDING_UNCONFIRMED, KMB_NOTE, NULL, 0,
+                   "no second measurement: %s", why);
+}
+
+static double bias_of(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
+                      double *uncertainty) {
+  kmb_device *device = run->device;
+  double bias = 0;
+  *uncertainty = 0;
+  kmbi_error_state before;
+  kmbi_error_save(&before);
+  if (choice->timer == KMB_TIMER_HOST || !KMBI_HAS(device->ops, bias) ||
+      device->ops->bias(device->self, choice, batch, &bias, uncertainty)) {
+    bias = 0;
+    kmbi_error_restore(&before);
+  }
+  return bias;
+}
+
+static kmb_status take_second(kmbi_run *run, const second *s, double *ns,
+                              uint64_t *count) {
+  void *plan = NULL;
+  kmb_status status =
+      kmbi_plan_open(run, &s->choice, s->batch, run->p.launch, &plan);
+  if (status) return status;
+  double until = kmbi_now(run->device) + run->p.max_wall_ns / 10;
+  uint64_t got = 1;
+  while (!status && got && *count < CONFIRM_SAMPLES) {
+    status = kmbi_plan_take(run, plan, s->batch, CONFIRM_SAMPLES - *count,
+                            until, &got);
+    for (uint64_t i = 0; !status && i < got; i++)
+      if (!(run->block[i].flags & KMB_SAMPLE_INVALID))
+        ns[(*count)++] = run->block[i].span_ns / (double)s->batch;
+  }
+  kmbi_plan_close(run, plan);
+  return status;
+}
+
+static void compare(kmbi_run *run, const second *s, const double *ns,
+                    uint64_t count) {
+  const kmbi_round *round = &run->rounds[run->round];
+  double scratch[2 * CONFIRM_SAMPLES], wrong_a = 0, wrong_b = 0;
+  kmbi_interval b;
+  if (!kmbi_interval_of(ns, (size_t)count, run->tick_ns / (double)s->batch,
+                        run->p.seed, scratch, &b)) {
+    unconfirmed(run, "fewer than 8 samples fitted into a tenth of the wall "
+                     "ceiling");
+    return;
+  }
+  double bias_a = bias_of(run, &run->choice, run->batch, &wrong_a);
+  double bias_b = bias_of(run, &s->choice, s->batch, &wrong_b);
+  double ours = round->interval.median - bias_a, theirs = b.median - bias_b;
+  double half = round->has_interval ? round->interval.half : 0;
+  double allowed = half + b.half + wrong_a + wrong_b;
+  /* The loop's own cost is spread over each batch in the same way, but it is
+   * only known as a bound. */
+  if (run->overhead_ns > 0) allowed += run->overhead_ns;
+  kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_TIME, theirs);
+  kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_LOW, b.low - bias_b);
+  kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_HIGH, b.high - bias_b);
+  kmbi_result_format(
+      run->result, KMB_VALUE_CONFIRM_METHOD, "%s, %llu iterations a sample",
+      kmbi_timer_name(s->choice.timer), (unsigned long long)s->batch);
+  if (!round->has_interval || fabs(ours - theirs) <= allowed) return;
+  kmb_figure figures[] = {{"time_ns", ours},
+                          {"confirm_time_ns", theirs},
+                          {"allowed_difference_ns", allowed}};
+  kmbi_result_find(run->result, KMB_FINDING_TIMERS_DISAGREE, KMB_WARNING,
+                   figures, 3,
+                   "measured again (%s, %llu iterations a sample) it took %.4g "
+                   "ns instead of %.4g ns, further apart than both intervals "
+                   "allow: something changed between the two",
+                   kmbi_timer_name(s->choice.timer),
+                   (unsigned long long)s->batch, theirs, ours);
+}
+
+kmb_status kmbi_confirm(kmbi_run *run, kmbi_stage *next) {
+  *next = KMBI_SUMMARISE;
+  second s;
+  if (run->p.flags & KMB_BENCH_NO_CONFIRM) {
+    unconfirmed(run, "the caller asked for none");
+    return KMB_OK;
+  }
+  if (!find_second(run, &s)) {
+    unconfirmed(run, "there is no second timer for this cache state and launch "
+                     "mode");
+    return KMB_OK;
+  }
+  double ns[CONFIRM_SAMPLES];
+  uint64_t count = 0;
+  kmb_status status = take_second(run, &s, ns, &count);
+  if (status && kmbi_is_local(status)) {
+    unconfirmed(run, kmb_last_error(NULL, NULL));
+    return KMB_OK;
+  }
+  if (!status) compare(run, &s, ns, count);
+  if (!status) status = kmbi_prove_cold(run);
+  return status;
+}

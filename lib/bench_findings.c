@@ -1,0 +1,196 @@
+/* Findings: the reasons to doubt a result, each with its figures. One function
+ * a question; what is judged elsewhere is raised there. */
+#include "run.h"
+
+#include <math.h>
+
+/* Borders, in percent where they are shares. */
+#define OVERHEAD_PCT 1.0
+#define UNSTABLE_PCT 10.0
+#define CLOCK_DRIFT_PCT 2.0
+#define PREEMPTED_PCT 5.0
+#define STEAL_PCT 1.0
+
+static void raise_choice(kmbi_run *run) {
+  const kmb_bench_params *p = &run->p;
+  const kmb_choice *c = &run->choice;
+  bool other_timer = p->timer != KMB_TIMER_AUTO && p->timer != c->timer;
+  bool other_mode =
+      p->launch_mode != KMB_LAUNCH_AUTO && p->launch_mode != c->launch_mode;
+  if (!run->choice_index && !other_timer && !other_mode) return;
+  kmbi_result_find(
+      run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL, 0,
+      "timed by %s on %s launches instead of the better choice%s%s",
+      kmbi_timer_name(c->timer),
+      c->launch_mode == KMB_LAUNCH_GRAPH ? "graph" : "plain",
+      run->passed_over[0] ? ": " : "", run->passed_over);
+}
+
+static void raise_cache(kmbi_run *run) {
+  kmb_result *result = run->result;
+  double llc = (double)run->llc_bytes;
+  if (run->not_cold) {
+    kmb_figure figures[] = {{"slots", run->slots},
+                            {"wanted_slots", (double)run->wanted_slots},
+                            {"reuse_bytes", (double)run->reuse_bytes},
+                            {"llc_bytes", llc}};
+    kmbi_result_find(result, KMB_FINDING_NOT_COLD, KMB_WARNING, figures, 4,
+                     "%u of %llu slots could be had, so that only %.4g MiB lie "
+                     "between two uses of an input, and the cache may hold it",
+                     (unsigned)run->slots,
+                     (unsigned long long)run->wanted_slots,
+                     (double)run->reuse_bytes / 1048576);
+  }
+  bool warm = run->choice.cache == KMB_CACHE_WARM;
+  if (warm && run->llc_bytes && run->buffers.touched_bytes > run->llc_bytes) {
+    kmb_figure figures[] = {
+        {"touched_bytes", (double)run->buffers.touched_bytes},
+        {"llc_bytes", llc}};
+    kmbi_result_find(result, KMB_FINDING_NOT_WARM, KMB_WARNING, figures, 2,
+                     "an iteration touches %.4g MiB, more than the last-level "
+                     "cache's %.4g MiB: it cannot be warm",
+                     (double)run->buffers.touched_bytes / 1048576,
+                     llc / 1048576);
+  }
+}
+
+static void raise_precision(kmbi_run *run, const kmbi_round *round,
+                            double time) {
+  kmb_result *result = run->result;
+  if (!round->has_interval) {
+    kmb_figure figures[] = {{"samples", (double)round->count}};
+    kmbi_result_find(result, KMB_FINDING_FEW_SAMPLES, KMB_WARNING, figures, 1,
+                     "%zu samples: too few for an interval", round->count);
+    return;
+  }
+  double reached = time > 0 ? 100 * round->interval.half / time : 0;
+  if (round->stop == KMBI_STOP_RESOLUTION) {
+    kmb_figure figures[] = {{"clock_tick_ns", run->tick_ns}};
+    kmbi_result_find(result, KMB_FINDING_RESOLUTION, KMB_NOTE, figures, 1,
+                     "the clock's step of %.4g ns limits the precision",
+                     run->tick_ns);
+  }
+  bool cut = round->stop == KMBI_STOP_WALL ||
+             round->stop == KMBI_STOP_MAX_SAMPLES ||
+             round->stop == KMBI_STOP_CANCELLED;
+  if (!cut || reached <= run->p.target_pct) return;
+  kmb_figure figures[] = {{"interval_pct", reached},
+                          {"target_pct", run->p.target_pct}};
+  kmbi_result_find(result, KMB_FINDING_NOT_CONVERGED, KMB_NOTE, figures, 2,
+                   "stopped by %s at ±%.2g%%, the target was ±%.2g%%",
+                   kmbi_stop_name(round->stop), reached, run->p.target_pct);
+}
+
+static void raise_shape(kmbi_run *run, const kmbi_round *round) {
+  kmb_result *result = run->result;
+  double tick = round->batch ? run->tick_ns / (double)round->batch : 0;
+  double relative = 0, spread = 0;
+  kmbi_modes modes;
+  if (kmbi_drift(round->samples, round->count, tick, run->scratch, &relative)) {
+    kmb_figure figures[] = {{"drift_pct", 100 * relative}};
+    kmbi_result_set_f64(result, KMB_VALUE_DRIFT_PCT, 100 * relative);
+    kmbi_result_find(result, KMB_FINDING_DRIFT, KMB_WARNING, figures, 1,
+                     "from the first to the last quarter of the run the time "
+                     "changed by %+.2g%%",
+                     100 * relative);
+  }
+  if (kmbi_bimodal(round->samples, round->count, tick, run->scratch, &modes)) {
+    kmb_figure figures[] = {{"low_ns", modes.low},
+                            {"high_ns", modes.high},
+                            {"smaller_share_pct", 100 * modes.share}};
+    kmbi_result_find(result, KMB_FINDING_BIMODAL, KMB_WARNING, figures, 3,
+                     "two modes: %.4g ns and %.4g ns, the rarer with %.0f%% of "
+                     "the samples; the median stands for neither",
+                     modes.low, modes.high, 100 * modes.share);
+  }
+  kmbi_summary s;
+  kmbi_summarise(round->samples, round->count, run->scratch, &s);
+  if (s.median > 0) spread = 100 * (s.p75 - s.p25) / s.median;
+  if (spread > UNSTABLE_PCT) {
+    kmb_figure figures[] = {{"spread_pct", spread}};
+    kmbi_result_find(result, KMB_FINDING_UNSTABLE, KMB_WARNING, figures, 1,
+                     "the middle half of the samples spreads over %.0f%% of "
+                     "the median",
+                     spread);
+  }
+}
+
+static void raise_overhead(kmbi_run *run, double time) {
+  if (!(run->overhead_ns >= 0) || !(time > 0)) return;
+  double share = 100 * run->overhead_ns / time;
+  if (share < OVERHEAD_PCT) return;
+  kmb_figure figures[] = {{"overhead_ns", run->overhead_ns},
+                          {"overhead_pct", share}};
+  kmbi_result_find(run->result, KMB_FINDING_OVERHEAD, KMB_NOTE, figures, 2,
+                   "the loop around the callback costs up to %.2g ns, %.2g%% "
+                   "of the time; none of it is subtracted",
+                   run->overhead_ns, share);
+}
+
+static void raise_state(kmbi_run *run, const kmbi_round *round) {
+  kmb_result *result = run->result;
+  const kmb_buffers *set = run->p.buffers;
+  if (run->check_skipped[0])
+    kmbi_result_find(result, KMB_FINDING_CHECK_SKIPPED, KMB_NOTE, NULL, 0,
+                     "the values were not checked: %s", run->check_skipped);
+  for (uint64_t i = 0; set && !run->p.reset && i < set->count; i++)
+    if (set->descs[i].role == KMB_INOUT)
+      kmbi_result_find(result, KMB_FINDING_STATE_CARRIED, KMB_NOTE, NULL, 0,
+                       "\"%s\" is changed in place and each iteration worked "
+                       "on the previous one's output; give a reset hook to "
+                       "measure the same input each time",
+                       set->descs[i].name);
+  if (!round->invalid) return;
+  kmb_figure figures[] = {{"invalid_samples", (double)round->invalid}};
+  kmbi_result_find(result, KMB_FINDING_INVALID_TIMESTAMPS, KMB_WARNING, figures,
+                   1,
+                   "%llu samples had impossible timestamps and were left out",
+                   (unsigned long long)round->invalid);
+}
+
+static void raise_clocks(kmbi_run *run) {
+  const struct kmbi_watch *a = &run->before, *b = &run->after;
+  if (a->throttled || b->throttled)
+    kmbi_result_find(run->result, KMB_FINDING_THROTTLED, KMB_WARNING, NULL, 0,
+                     "the device throttled: %s",
+                     b->throttled ? b->throttle : a->throttle);
+  if (!(a->clock_mhz > 0) || !(b->clock_mhz > 0)) return;
+  double change = 100 * (b->clock_mhz - a->clock_mhz) / a->clock_mhz;
+  if (fabs(change) < CLOCK_DRIFT_PCT) return;
+  kmb_figure figures[] = {{"before_mhz", a->clock_mhz},
+                          {"after_mhz", b->clock_mhz}};
+  kmbi_result_find(run->result, KMB_FINDING_CLOCK_DRIFT, KMB_WARNING, figures,
+                   2, "the clock went from %.0f to %.0f MHz while timing",
+                   a->clock_mhz, b->clock_mhz);
+}
+
+/* Others on the same cores: each preemption spoils a sample. */
+static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
+  const struct kmbi_watch *a = &run->before, *b = &run->after;
+  double preempted = 0, stolen = 0;
+  if (a->preemptions >= 0 && b->preemptions >= 0 && round->count)
+    preempted = 100 * (b->preemptions - a->preemptions) / (double)round->count;
+  if (a->steal_ms >= 0 && b->steal_ms >= 0 && round->wall_ns > 0)
+    stolen = 100 * (b->steal_ms - a->steal_ms) * 1e6 / round->wall_ns;
+  if (preempted < PREEMPTED_PCT && stolen < STEAL_PCT) return;
+  kmb_figure figures[] = {{"preempted_samples_pct", preempted},
+                          {"stolen_time_pct", stolen}};
+  kmbi_result_find(run->result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
+                   "the machine was not quiet: %.0f preemptions for each 100 "
+                   "samples, %.1f%% of the time stolen by other guests",
+                   preempted, stolen);
+}
+
+void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round, double time) {
+  bool ours = round->stop != KMBI_STOP_NONE;
+  if (ours) {
+    raise_choice(run);
+    raise_cache(run);
+    raise_state(run, round);
+    raise_overhead(run, time);
+    raise_clocks(run);
+    raise_quiet(run, round);
+  }
+  raise_precision(run, round, time);
+  raise_shape(run, round);
+}

@@ -1,0 +1,54 @@
+/* Proof of coldness by time: the same operation on one slot again and again.
+ * If warm is clearly faster, the measured state was not warm. */
+#include "error.h"
+#include "run.h"
+
+enum { PROBES = 9 };
+/* Below this the two states cannot be told apart by time. */
+#define CLEARLY 1.05
+
+static kmb_status time_warm(kmbi_run *run, double *ns, uint64_t *got) {
+  kmb_choice warm = run->choice;
+  warm.cache = KMB_CACHE_WARM;
+  uint32_t slots = run->slots, ring = run->next_slot;
+  void *plan = NULL;
+  run->slots = 1; /* one slot, again and again */
+  run->next_slot = 0;
+  kmb_status status =
+      kmbi_plan_open(run, &warm, run->batch, run->p.launch, &plan);
+  if (!status) {
+    double until = kmbi_now(run->device) + run->p.max_wall_ns / 20;
+    status = kmbi_plan_take(run, plan, run->batch, PROBES, until, got);
+    kmbi_plan_close(run, plan);
+  }
+  run->slots = slots;
+  run->next_slot = ring;
+  for (uint64_t i = 0; !status && i < *got; i++)
+    ns[i] = run->block[i].span_ns / (double)run->batch;
+  return status;
+}
+
+kmb_status kmbi_prove_cold(kmbi_run *run) {
+  bool cold = run->choice.cache == KMB_CACHE_COLD ||
+              run->choice.cache == KMB_CACHE_ROTATED;
+  if (!cold || !run->p.buffers) return KMB_OK;
+  double ns[PROBES], scratch[PROBES];
+  uint64_t got = 0;
+  kmb_status status = time_warm(run, ns, &got);
+  if (status && kmbi_is_local(status)) return KMB_OK;
+  /* The first sample still brings the slot in. */
+  if (status || got < 3) return status;
+  double warm = kmbi_median(ns + 1, (size_t)got - 1, scratch);
+  double measured = run->rounds[run->round].interval.median;
+  if (!(warm > 0)) return KMB_OK;
+  run->cold_ratio = measured / warm;
+  if (run->cold_ratio >= CLEARLY)
+    kmbi_result_format(run->result, KMB_VALUE_CACHE_PROOF,
+                       "time: %.2f times the warm time", run->cold_ratio);
+  else
+    kmbi_result_format(run->result, KMB_VALUE_CACHE_PROOF,
+                       "unproved: %.2f times the warm time, which tells "
+                       "nothing",
+                       run->cold_ratio);
+  return KMB_OK;
+}

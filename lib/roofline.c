@@ -1,0 +1,135 @@
+/* Where a measured time stands below the ceilings. */
+#include <kmb/roofline.h>
+
+#include "error.h"
+#include "memory.h"
+#include "structs.h"
+
+#include <math.h>
+
+#define PARAMS_V1 (offsetof(kmb_roofline_params, time_ns) + sizeof(double))
+#define ROOFLINE_V1 (offsetof(kmb_roofline, flags) + sizeof(uint32_t))
+#define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
+#define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
+
+typedef struct inputs {
+  double flops, bytes;    /* 0: does not count */
+  double memory, compute; /* ceilings; 0: unknown */
+  double time_ns;         /* 0: predict only */
+} inputs;
+
+static kmb_status read_ceiling(const kmb_ceiling *from, double *value,
+                               const char *what) {
+  if (!from) return KMB_OK;
+  kmb_ceiling ceiling;
+  kmb_status status =
+      kmbi_copy_in(&ceiling, sizeof ceiling, CEILING_V1, from, what);
+  if (status) return status;
+  if (!(ceiling.value > 0) || !isfinite(ceiling.value))
+    return kmbi_fail(KMB_ERR_INVALID, "%s is not positive and finite", what);
+  *value = ceiling.value;
+  return KMB_OK;
+}
+
+static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
+  kmb_roofline_params params;
+  kmb_status status = kmbi_copy_in(&params, sizeof params, PARAMS_V1, caller,
+                                   "kmb_roofline_params");
+  if (status) return status;
+  kmb_work work;
+  status = kmbi_copy_in(&work, sizeof work, WORK_V1, params.work,
+                        "kmb_roofline_params: work");
+  if (status) return status;
+  uint64_t bytes = 0;
+  if (!kmbi_add(work.read_bytes, work.write_bytes, &bytes))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_roofline_evaluate: bytes exceed 64 bits");
+  if (!work.flops && !bytes)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_roofline_evaluate: the work counts neither FLOPs nor "
+                     "bytes");
+  if (!(params.time_ns >= 0) || !isfinite(params.time_ns))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_roofline_evaluate: time_ns is negative or not "
+                     "finite");
+  in->flops = (double)work.flops;
+  in->bytes = (double)bytes;
+  in->time_ns = params.time_ns;
+  status = read_ceiling(params.memory, &in->memory, "memory ceiling");
+  if (!status)
+    status = read_ceiling(params.compute, &in->compute, "compute ceiling");
+  return status;
+}
+
+static void set(double *field, kmb_roofline *out, uint32_t bit, double value) {
+  *field = value;
+  out->known |= bit;
+}
+
+static void predict(const inputs *in, kmb_roofline *out) {
+  if (in->flops > 0 && in->bytes > 0)
+    set(&out->intensity, out, KMB_ROOFLINE_INTENSITY, in->flops / in->bytes);
+  if (in->memory > 0 && in->compute > 0)
+    set(&out->ridge, out, KMB_ROOFLINE_RIDGE, in->compute / in->memory);
+  /* What does not count cannot bind; what counts needs its ceiling. */
+  bool memory_known = in->memory > 0 || in->bytes == 0;
+  bool compute_known = in->compute > 0 || in->flops == 0;
+  if (!memory_known || !compute_known) return;
+  double memory_s = in->bytes > 0 ? in->bytes / in->memory : 0;
+  double compute_s = in->flops > 0 ? in->flops / in->compute : 0;
+  bool by_memory = memory_s >= compute_s;
+  double sol_s = by_memory ? memory_s : compute_s;
+  out->predicted = by_memory ? KMB_BOUND_MEMORY : KMB_BOUND_COMPUTE;
+  set(&out->sol_time_ns, out, KMB_ROOFLINE_SOL_TIME, sol_s * 1e9);
+  if (in->flops > 0)
+    set(&out->attainable_flops, out, KMB_ROOFLINE_ATTAINABLE_FLOPS,
+        in->flops / sol_s);
+}
+
+static kmb_bound observe(const kmb_roofline *out) {
+  double memory = out->known & KMB_ROOFLINE_MEMORY_PCT ? out->memory_pct : 0;
+  double compute = out->known & KMB_ROOFLINE_COMPUTE_PCT ? out->compute_pct : 0;
+  double most = memory >= compute ? memory : compute;
+  if (most < 100 * KMB_BOUND_REACHED) {
+    /* Neither can be said only if every resource that counts was judged. */
+    return out->known & KMB_ROOFLINE_SOL_PCT ? KMB_BOUND_NEITHER
+                                             : KMB_BOUND_UNKNOWN;
+  }
+  return memory >= compute ? KMB_BOUND_MEMORY : KMB_BOUND_COMPUTE;
+}
+
+static void judge(const inputs *in, kmb_roofline *out) {
+  double seconds = in->time_ns / 1e9;
+  if (in->flops > 0)
+    set(&out->achieved_flops, out, KMB_ROOFLINE_ACHIEVED_FLOPS,
+        in->flops / seconds);
+  if (in->bytes > 0)
+    set(&out->achieved_bytes, out, KMB_ROOFLINE_ACHIEVED_BYTES,
+        in->bytes / seconds);
+  if (in->bytes > 0 && in->memory > 0)
+    set(&out->memory_pct, out, KMB_ROOFLINE_MEMORY_PCT,
+        100 * out->achieved_bytes / in->memory);
+  if (in->flops > 0 && in->compute > 0)
+    set(&out->compute_pct, out, KMB_ROOFLINE_COMPUTE_PCT,
+        100 * out->achieved_flops / in->compute);
+  if (out->known & KMB_ROOFLINE_SOL_TIME)
+    set(&out->sol_pct, out, KMB_ROOFLINE_SOL_PCT,
+        100 * out->sol_time_ns / in->time_ns);
+  if (out->memory_pct > 100 || out->compute_pct > 100) {
+    out->known |= KMB_ROOFLINE_ABOVE_PEAK;
+    out->flags |= KMB_ROOFLINE_ABOVE_PEAK;
+  }
+  out->observed = observe(out);
+}
+
+kmb_status kmb_roofline_evaluate(const kmb_roofline_params *params,
+                                 kmb_roofline *out) {
+  inputs in = {0};
+  kmb_status status = read_inputs(params, &in);
+  if (status) return status;
+  kmb_roofline roofline = kmb_roofline_init();
+  predict(&in, &roofline);
+  if (in.time_ns > 0) judge(&in, &roofline);
+  return kmbi_copy_out(out, &roofline, sizeof roofline, ROOFLINE_V1,
+                       "kmb_roofline_evaluate: roofline");
+}

@@ -1,0 +1,170 @@
+/* One run of the engine: what its steps share. The steps stand in bench.c in
+ * the order in which they run; each has a file of its own. */
+#ifndef KMB_LIB_RUN_H
+#define KMB_LIB_RUN_H
+
+#include "buffers.h"
+#include "device.h"
+#include "result.h"
+#include "stats.h"
+
+#include <kmb/bench.h>
+
+typedef enum kmbi_stage {
+  KMBI_PREPARE,
+  KMBI_CHECK,
+  KMBI_WARM_UP,
+  KMBI_CALIBRATE,
+  KMBI_MEASURE,
+  KMBI_RECHECK,
+  KMBI_CONFIRM,
+  KMBI_SUMMARISE,
+  KMBI_DONE
+} kmbi_stage;
+
+typedef enum kmbi_stop {
+  KMBI_STOP_NONE, /* samples given by the caller */
+  KMBI_STOP_CONVERGED,
+  KMBI_STOP_RESOLUTION,
+  KMBI_STOP_WALL,
+  KMBI_STOP_MAX_SAMPLES,
+  KMBI_STOP_CANCELLED
+} kmbi_stop;
+
+enum { KMBI_CHOICES = 8 };
+
+/* What one round measured; times are per iteration. */
+typedef struct kmbi_round {
+  double *samples; /* kept ones, in order */
+  size_t count;
+  kmbi_interval interval; /* if has_interval */
+  double wall_ns;
+  uint64_t dropped, invalid, iterations, batch;
+  double busy_ns, sum_ns; /* medians; TRACE */
+  uint64_t ops;
+  kmbi_stop stop;
+  bool has_interval;
+} kmbi_round;
+
+typedef struct kmbi_run {
+  kmb_device *device;
+  kmb_bench_params p;           /* complete: no default is left at 0 */
+  kmb_work work;                /* copy, if has_work */
+  kmb_metadata_params metadata; /* copy, if p.metadata */
+  kmb_result *result;
+  double entered_ns;
+  const char *stage_name;
+
+  /* Prepare. */
+  void *stream;
+  bool stream_open;
+  kmb_choice choices[KMBI_CHOICES];
+  uint32_t choice_count;
+  uint32_t choice_index;
+  kmb_choice choice;     /* the one in use */
+  char passed_over[256]; /* why better ones are not */
+  uint32_t slots;
+  uint64_t llc_bytes; /* 0: not needed or not known */
+  uint64_t sweep_bytes, reuse_bytes, wanted_slots;
+  kmb_buffers_info buffers;
+  kmb_span *warm; /* slots × warm_count */
+  uint64_t warm_count;
+  bool not_cold, scanned;
+
+  /* Ceilings, if there is work. */
+  kmb_ceiling memory, compute;
+  bool has_work, has_memory, has_compute;
+  kmb_bound predicted;
+
+  /* Warm up and calibrate. */
+  double estimate_ns; /* of one iteration; 0 until known */
+  double tick_ns;     /* of the clock; 0: not known */
+  double overhead_ns; /* of a null callback; < 0: not measured */
+  uint64_t batch;
+  uint64_t warmup_iterations;
+  uint32_t next_slot; /* where the next plan begins */
+
+  /* Measure. */
+  void *plan;
+  kmb_sample *block; /* block_size records */
+  kmbi_round *rounds;
+  uint32_t round;
+  double *scratch; /* 2 × scratch_size */
+  size_t scratch_size;
+  /* The round that is being taken: samples per iteration, and after them in the
+   * same allocation their busy time, their sum and when they ended. */
+  double *samples;
+  size_t sample_count, sample_capacity;
+  size_t sample_first; /* of those that are kept */
+
+  /* Check. */
+  double check_error; /* < 0: the callback gave none */
+  const char *check_text;
+  char check_skipped[160]; /* why it was, "" if it was not */
+
+  double cold_ratio; /* time over the warm time; 0: not probed */
+
+  /* Telemetry that findings are made from. */
+  struct kmbi_watch {
+    double clock_mhz, preemptions, steal_ms; /* < 0: not known */
+    bool throttled;
+    char throttle[64];
+  } before, after;
+} kmbi_run;
+
+enum { KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
+
+/* Steps: each does its work and names the step that follows. */
+kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next);
+kmb_status kmbi_check(kmbi_run *run, kmbi_stage *next);
+kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next);
+kmb_status kmbi_calibrate(kmbi_run *run, kmbi_stage *next);
+kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next);
+kmb_status kmbi_recheck(kmbi_run *run, kmbi_stage *next);
+kmb_status kmbi_confirm(kmbi_run *run, kmbi_stage *next);
+kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next);
+
+/* Shared by steps. */
+kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
+                          uint64_t batch, kmb_launch_fn launch, void **plan);
+/* Takes up to `count` (at most KMBI_BLOCK) samples into run->block. */
+kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
+                          uint64_t count, double until_ns, uint64_t *got);
+void kmbi_plan_close(kmbi_run *run, void *plan);
+void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
+bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
+void kmbi_watch_read(kmbi_run *run, const char *when, struct kmbi_watch *watch);
+/* Which ceilings the work needs; measures or copies them (prepare). */
+kmb_status kmbi_take_ceilings(kmbi_run *run);
+/* A choice failed for a reason that another may not share: go on with the next
+ * one, or fail as the first did if there is none. */
+bool kmbi_is_local(kmb_status status); /* such a reason */
+kmb_status kmbi_next_choice(kmbi_run *run, kmb_status status, kmbi_stage *next);
+void kmbi_run_release(kmbi_run *run);
+
+/* Time the same slot again: how much faster is warm? */
+kmb_status kmbi_prove_cold(kmbi_run *run);
+/* Parts of summarise. `time_ns` is the headline, `round` the one it is of. */
+void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round,
+                         double time_ns);
+void kmbi_set_roofline(kmbi_run *run, double time_ns);
+
+/* kmb_result_from_samples() for a caller that holds the device. */
+kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
+                             const double *ns, uint64_t count, double tick_ns,
+                             kmb_result **out);
+
+/* Names for results and messages. */
+const char *kmbi_timer_name(kmb_timer timer);
+const char *kmbi_launch_mode_name(kmb_launch_mode mode);
+const char *kmbi_cache_name(kmb_cache_state cache);
+const char *kmbi_stop_name(kmbi_stop stop);
+const char *kmbi_bound_name(kmb_bound bound);
+const char *kmbi_ceiling_name(kmb_ceiling_kind kind);
+const char *kmbi_fill_name(kmb_buffer_fill fill, kmb_buffer_role role);
+
+/* Completes and checks the parameters of a call. */
+kmb_status kmbi_bench_params(const kmb_bench_params *caller, bool launches,
+                             kmbi_run *run);
+
+#endif

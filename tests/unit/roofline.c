@@ -1,0 +1,157 @@
+/* The roofline: known answers, unknowns that stay unknown, refusals. */
+#include "require.h"
+
+#include <kmb/roofline.h>
+
+static kmb_work work_of(uint64_t flops, uint64_t reads, uint64_t writes) {
+  kmb_work work = kmb_work_init();
+  work.flops = flops;
+  work.read_bytes = reads;
+  work.write_bytes = writes;
+  work.dtype = KMB_F32;
+  return work;
+}
+
+static kmb_ceiling ceiling_of(double value) {
+  kmb_ceiling ceiling = kmb_ceiling_init();
+  ceiling.value = value;
+  ceiling.source = KMB_SOURCE_CALLER;
+  return ceiling;
+}
+
+static kmb_roofline evaluate(const kmb_work *work, double memory,
+                             double compute, double time_ns) {
+  kmb_ceiling m = ceiling_of(memory), c = ceiling_of(compute);
+  kmb_roofline_params params = kmb_roofline_params_init();
+  kmb_roofline roofline = kmb_roofline_init();
+  params.work = work;
+  params.memory = memory > 0 ? &m : NULL;
+  params.compute = compute > 0 ? &c : NULL;
+  params.time_ns = time_ns;
+  REQUIRE_OK(kmb_roofline_evaluate(&params, &roofline));
+  return roofline;
+}
+
+/* 2e9 FLOP over 1e9 bytes at 100 GB/s and 1 TFLOP/s: 10 ms by memory, 2 ms by
+ * arithmetic. */
+static void memory_bound_work(void) {
+  kmb_work work = work_of(2000000000, 900000000, 100000000);
+  kmb_roofline r = evaluate(&work, 100e9, 1e12, 12.5e6);
+  REQUIRE_NEAR(r.intensity, 2, 1e-12);
+  REQUIRE_NEAR(r.ridge, 10, 1e-12);
+  REQUIRE_NEAR(r.sol_time_ns, 10e6, 1e-3);
+  REQUIRE_NEAR(r.attainable_flops, 200e9, 1);
+  REQUIRE_NEAR(r.sol_pct, 80, 1e-9);
+  REQUIRE_NEAR(r.memory_pct, 80, 1e-9);
+  REQUIRE_NEAR(r.compute_pct, 16, 1e-9);
+  REQUIRE_NEAR(r.achieved_flops, 160e9, 1);
+  REQUIRE_NEAR(r.achieved_bytes, 80e9, 1);
+  REQUIRE_EQ(r.predicted, KMB_BOUND_MEMORY);
+  REQUIRE_EQ(r.observed, KMB_BOUND_MEMORY);
+  REQUIRE_EQ(r.flags, 0);
+}
+
+static void compute_bound_work(void) {
+  kmb_work work = work_of(20000000000, 900000000, 100000000);
+  kmb_roofline r = evaluate(&work, 100e9, 1e12, 25e6);
+  REQUIRE_EQ(r.predicted, KMB_BOUND_COMPUTE);
+  REQUIRE_EQ(r.observed, KMB_BOUND_COMPUTE);
+  REQUIRE_NEAR(r.sol_time_ns, 20e6, 1e-3);
+  REQUIRE_NEAR(r.attainable_flops, 1e12, 1);
+  REQUIRE_NEAR(r.sol_pct, 80, 1e-9);
+}
+
+static void below_both_is_neither_and_the_border_counts(void) {
+  kmb_work work = work_of(2000000000, 900000000, 100000000);
+  REQUIRE_EQ(evaluate(&work, 100e9, 1e12, 20e6).observed, KMB_BOUND_NEITHER);
+  REQUIRE_EQ(evaluate(&work, 100e9, 1e12, 10e6 / 0.59).observed,
+             KMB_BOUND_NEITHER);
+  REQUIRE_EQ(evaluate(&work, 100e9, 1e12, 10e6 / 0.61).observed,
+             KMB_BOUND_MEMORY);
+}
+
+static void without_a_time_there_is_only_a_prediction(void) {
+  kmb_work work = work_of(2000000000, 900000000, 100000000);
+  kmb_roofline r = evaluate(&work, 100e9, 1e12, 0);
+  REQUIRE_EQ(r.known, KMB_ROOFLINE_INTENSITY | KMB_ROOFLINE_RIDGE |
+                          KMB_ROOFLINE_SOL_TIME |
+                          KMB_ROOFLINE_ATTAINABLE_FLOPS);
+  REQUIRE_EQ(r.observed, KMB_BOUND_UNKNOWN);
+  REQUIRE_EQ(r.predicted, KMB_BOUND_MEMORY);
+}
+
+/* A missing ceiling is no reason to guess from the other one. */
+static void an_unknown_ceiling_stays_unknown(void) {
+  kmb_work work = work_of(2000000000, 900000000, 100000000);
+  kmb_roofline r = evaluate(&work, 100e9, 0, 12.5e6);
+  REQUIRE_EQ(r.predicted, KMB_BOUND_UNKNOWN);
+  REQUIRE_EQ(r.known & (KMB_ROOFLINE_SOL_TIME | KMB_ROOFLINE_SOL_PCT |
+                        KMB_ROOFLINE_RIDGE | KMB_ROOFLINE_COMPUTE_PCT),
+             0);
+  REQUIRE_NEAR(r.memory_pct, 80, 1e-9);
+  REQUIRE_EQ(r.observed, KMB_BOUND_MEMORY);
+  r = evaluate(&work, 100e9, 0, 40e6);
+  REQUIRE_EQ(r.observed, KMB_BOUND_UNKNOWN); /* compute may still bind */
+}
+
+static void what_does_not_count_cannot_bind(void) {
+  kmb_work copy = work_of(0, 500000000, 500000000);
+  kmb_roofline r = evaluate(&copy, 100e9, 0, 12.5e6);
+  REQUIRE_EQ(r.predicted, KMB_BOUND_MEMORY);
+  REQUIRE_NEAR(r.sol_pct, 80, 1e-9);
+  REQUIRE_EQ(r.known & (KMB_ROOFLINE_INTENSITY | KMB_ROOFLINE_ACHIEVED_FLOPS),
+             0);
+  kmb_work spin = work_of(1000000000, 0, 0);
+  r = evaluate(&spin, 0, 1e12, 1e6);
+  REQUIRE_EQ(r.predicted, KMB_BOUND_COMPUTE);
+  REQUIRE_NEAR(r.sol_pct, 100, 1e-9);
+}
+
+static void above_a_ceiling_is_said_and_not_clamped(void) {
+  kmb_work work = work_of(0, 1000000000, 0);
+  kmb_roofline r = evaluate(&work, 100e9, 0, 5e6);
+  REQUIRE_EQ(r.flags, KMB_ROOFLINE_ABOVE_PEAK);
+  REQUIRE_NEAR(r.memory_pct, 200, 1e-9);
+  REQUIRE_NEAR(r.sol_pct, 200, 1e-9);
+  r = evaluate(&work, 100e9, 0, 10e6);
+  REQUIRE_EQ(r.flags, 0);
+}
+
+static void refusals(void) {
+  kmb_work work = work_of(1, 1, 1), nothing = work_of(0, 0, 0);
+  kmb_work huge = work_of(1, UINT64_MAX, 1);
+  kmb_ceiling zero = ceiling_of(0), infinite = ceiling_of(1.0 / 0.0);
+  kmb_roofline_params p = kmb_roofline_params_init();
+  kmb_roofline r = kmb_roofline_init();
+  REQUIRE_STATUS(kmb_roofline_evaluate(NULL, &r), KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.work = &nothing;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.work = &huge;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.work = &work;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, NULL), KMB_ERR_INVALID);
+  p.time_ns = -1;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.time_ns = 0.0 / 0.0;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.time_ns = 1;
+  p.memory = &zero;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.memory = &infinite;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.memory = NULL;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+}
+
+int main(void) {
+  RUN(memory_bound_work);
+  RUN(compute_bound_work);
+  RUN(below_both_is_neither_and_the_border_counts);
+  RUN(without_a_time_there_is_only_a_prediction);
+  RUN(an_unknown_ceiling_stays_unknown);
+  RUN(what_does_not_count_cannot_bind);
+  RUN(above_a_ceiling_is_said_and_not_clamped);
+  RUN(refusals);
+  return 0;
+}
