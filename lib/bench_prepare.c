@@ -69,7 +69,8 @@ bool kmbi_is_local(kmb_status status) {
 
 kmb_status kmbi_next_choice(kmbi_run *run, kmb_status status,
                             kmbi_stage *next) {
-  bool another = run->choice_index + 1 < run->choice_count;
+  /* Rounds are compared: all of them are timed in the same way. */
+  bool another = !run->round && run->choice_index + 1 < run->choice_count;
   if (!another || !kmbi_is_local(status)) return status;
   size_t used = strlen(run->passed_over);
   snprintf(run->passed_over + used, sizeof run->passed_over - used,
@@ -239,8 +240,9 @@ static kmb_status prepare_slots(kmbi_run *run) {
     if (!status) status = list_warm(run);
     if (status) return status;
   }
-  for (uint32_t s = 0; run->p.setup && s < run->slots; s++) {
-    kmb_status status = run->p.setup(run->p.setup_user, s, run->p.config);
+  for (; run->p.setup && run->slots_set_up < run->slots; run->slots_set_up++) {
+    kmb_status status =
+        run->p.setup(run->p.setup_user, run->slots_set_up, run->p.config);
     if (status) return status;
   }
   return KMB_OK;
@@ -323,7 +325,11 @@ kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next) {
     run->plan = NULL;
   }
   drop_warm(run, run->slots);
-  if (run->round && run->p.buffers) kmbi_buffers_release(run->p.buffers);
+  if (run->round > run->allocated_round) {
+    run->allocated_round = run->round;
+    run->slots_set_up = 0;
+    if (run->p.buffers) kmbi_buffers_release(run->p.buffers);
+  }
   run->choice = run->choices[run->choice_index];
   status = prepare_cache(run);
   if (status) return kmbi_next_choice(run, status, next);

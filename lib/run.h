@@ -64,7 +64,9 @@ typedef struct kmbi_run {
   kmb_choice choice;     /* the one in use */
   char passed_over[256]; /* why better ones are not */
   uint32_t slots;
-  uint64_t llc_bytes; /* 0: not needed or not known */
+  uint32_t slots_set_up;    /* by the setup hook */
+  uint32_t allocated_round; /* that the slots were allocated in */
+  uint64_t llc_bytes;       /* 0: not needed or not known */
   uint64_t sweep_bytes, reuse_bytes, wanted_slots;
   kmb_buffers_info buffers;
   kmb_span *warm; /* slots × warm_count */

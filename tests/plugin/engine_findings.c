@@ -233,7 +233,7 @@ static void resolution(void) {
 static void overhead(void) {
   REQUIRE(comes_with("kernel=500,launch=100,call=50", KMB_FINDING_OVERHEAD,
                      ask_for_host));
-  REQUIRE(!comes_with("", KMB_FINDING_OVERHEAD, ask_for_host));
+  REQUIRE(!comes_with("sync=10", KMB_FINDING_OVERHEAD, ask_for_host));
 }
 
 static void not_quiet(void) {
