@@ -236,13 +236,26 @@ kmb_status kmbi_json_repeated(const kmbi_memory *memory, const kmbi_json *a,
   return KMB_OK;
 }
 
+/* A key as it may stand in a message: whole characters, on one line. */
+static void print_key(char *to, size_t size, const char *key) {
+  for (size_t length; (length = kmbi_utf8_char(key, NULL)) && length < size;
+       key += length) {
+    memcpy(to, key, length);
+    if ((unsigned char)*to < 0x20) *to = ' ';
+    to += length;
+    size -= length;
+  }
+  *to = '\0';
+}
+
 static kmb_status reject_duplicates(const parser *p, const kmbi_json *object) {
   const char *key = NULL;
   kmb_status status = kmbi_json_repeated(&p->arena->memory, object, NULL, &key);
   if (status || !key) return status;
-  char what[128];
-  snprintf(what, sizeof what,
-           "the object that ends here has two keys \"%.40s\"", key);
+  char shown[48], what[128];
+  print_key(shown, sizeof shown, key);
+  snprintf(what, sizeof what, "the object that ends here has two keys \"%s\"",
+           shown);
   return fail_at(p, what);
 }
 

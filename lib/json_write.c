@@ -1,4 +1,5 @@
 /* Results as JSON, streamed: one value at a time is held in memory. */
+#include "format.h"
 #include "result.h"
 
 #include "error.h"
@@ -142,18 +143,12 @@ static void put_absent(writer *w, const kmb_result *result) {
   end_list(&members, "   ", "}");
 }
 
-static const char *severity_name(kmb_severity severity) {
-  return severity == KMB_NOTE      ? "note"
-         : severity == KMB_WARNING ? "warning"
-                                   : "doubt";
-}
-
 static void put_finding(writer *w, const kmbi_finding *finding) {
   put_text(w, "{\"code\": ");
   put_string(w,
              finding->name ? finding->name : kmb_finding_name(finding->code));
   put_text(w, ", \"severity\": ");
-  put_string(w, severity_name(finding->severity));
+  put_string(w, kmbi_severity_name(finding->severity));
   put_text(w, ",\n     \"message\": ");
   put_string(w, finding->message);
   put_text(w, ",\n     \"figures\": {");

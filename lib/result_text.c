@@ -1,0 +1,341 @@
+/* One result as a block of lines. */
+#include "format.h"
+
+#include "error.h"
+#include "utf8.h"
+
+enum { LABEL = 13 }; /* column at which values start */
+
+typedef struct block {
+  kmbi_text *to;
+  const kmb_result *result;
+} block;
+
+static void start_line(const block *b, const char *label) {
+  kmbi_text_put(b->to, "  ");
+  kmbi_text_put(b->to, label);
+  size_t width = kmbi_utf8_width(label) + 2;
+  kmbi_text_repeat(b->to, ' ', width < LABEL ? LABEL - width : 1);
+}
+
+static void end_line(const block *b) {
+  kmbi_text_put(b->to, "\n");
+}
+
+static const char *text_of(const block *b, kmb_value value) {
+  return kmbi_result_get_text(b->result, value);
+}
+
+static bool f64_of(const block *b, kmb_value value, double *number) {
+  return kmbi_result_get_f64(b->result, value, number);
+}
+
+static bool u64_of(const block *b, kmb_value value, uint64_t *number) {
+  return kmbi_result_get_u64(b->result, value, number);
+}
+
+/* `before` and the text, if there is one. */
+static bool put_text(const block *b, const char *before, kmb_value value,
+                     const char *after) {
+  const char *text = text_of(b, value);
+  if (!text || !*text) return false;
+  kmbi_text_put(b->to, before);
+  kmbi_put_clean(b->to, text);
+  kmbi_text_put(b->to, after);
+  return true;
+}
+
+static void put_head(const block *b) {
+  const char *name = text_of(b, KMB_VALUE_NAME);
+  kmbi_put_clean(b->to, name && *name ? name : "(no name)");
+  for (uint64_t i = 0; i < b->result->axis_count; i++) {
+    kmbi_text_put(b->to, i ? ", " : "  ");
+    kmbi_put_clean(b->to, b->result->axes[i].key);
+    kmbi_text_put(b->to, "=");
+    kmbi_put_clean(b->to, b->result->axes[i].value);
+  }
+  end_line(b);
+}
+
+static void put_range(const block *b, const char *before, kmb_value low_value,
+                      kmb_value high_value) {
+  double low = 0, high = 0;
+  if (!f64_of(b, low_value, &low) || !f64_of(b, high_value, &high)) return;
+  kmbi_text_put(b->to, before);
+  kmbi_text_put(b->to, "[");
+  kmbi_put_time(b->to, low);
+  kmbi_text_put(b->to, ", ");
+  kmbi_put_time(b->to, high);
+  kmbi_text_put(b->to, "]");
+}
+
+static void put_time(const block *b) {
+  double time = 0, percent = 0, raw = 0, bias = 0;
+  start_line(b, "time");
+  if (!f64_of(b, KMB_VALUE_TIME, &time)) {
+    kmbi_text_put(b->to, "not known");
+    end_line(b);
+    return;
+  }
+  kmbi_put_time(b->to, time);
+  if (f64_of(b, KMB_VALUE_INTERVAL_PCT, &percent))
+    kmbi_text_format(b->to, " ± %.2f%%", percent);
+  put_range(b, ", 99% within-run interval ", KMB_VALUE_INTERVAL_LOW,
+            KMB_VALUE_INTERVAL_HIGH);
+  end_line(b);
+  if (f64_of(b, KMB_VALUE_BIAS, &bias) &&
+      f64_of(b, KMB_VALUE_RAW_MEDIAN, &raw) && bias != 0) {
+    start_line(b, "");
+    kmbi_put_time(b->to, raw);
+    kmbi_text_put(b->to, " by the clock, less ");
+    kmbi_put_time(b->to, bias);
+    kmbi_text_put(b->to, " of the timer's own");
+    end_line(b);
+  }
+}
+
+static void put_rounds(const block *b) {
+  uint64_t rounds = 0;
+  double low = 0;
+  if (!u64_of(b, KMB_VALUE_ROUNDS, &rounds) || rounds < 2) return;
+  start_line(b, "rounds");
+  kmbi_text_format(b->to, "%llu", (unsigned long long)rounds);
+  if (f64_of(b, KMB_VALUE_ROUND_LOW, &low))
+    put_range(b, ", between-round interval ", KMB_VALUE_ROUND_LOW,
+              KMB_VALUE_ROUND_HIGH);
+  end_line(b);
+}
+
+static void put_samples(const block *b) {
+  uint64_t count = 0, batch = 0, dropped = 0;
+  double target = 0;
+  if (!u64_of(b, KMB_VALUE_SAMPLES, &count)) return;
+  start_line(b, "samples");
+  kmbi_text_format(b->to, "%llu", (unsigned long long)count);
+  if (u64_of(b, KMB_VALUE_BATCH, &batch))
+    kmbi_text_format(b->to, " of %llu iteration%s", (unsigned long long)batch,
+                     batch == 1 ? "" : "s");
+  if (u64_of(b, KMB_VALUE_SAMPLES_DROPPED, &dropped) && dropped)
+    kmbi_text_format(b->to, ", %llu dropped as warm-up",
+                     (unsigned long long)dropped);
+  if (u64_of(b, KMB_VALUE_SAMPLES_INVALID, &dropped) && dropped)
+    kmbi_text_format(b->to, ", %llu invalid", (unsigned long long)dropped);
+  if (put_text(b, "; stop ", KMB_VALUE_STOP_REASON, "") &&
+      f64_of(b, KMB_VALUE_TARGET_PCT, &target))
+    kmbi_text_format(b->to, ", target ± %.2f%%", target);
+  end_line(b);
+}
+
+static void put_timer(const block *b) {
+  double overhead = 0;
+  if (!text_of(b, KMB_VALUE_TIMER)) return;
+  start_line(b, "timer");
+  put_text(b, "", KMB_VALUE_TIMER, "");
+  put_text(b, ", launch ", KMB_VALUE_LAUNCH_MODE, "");
+  put_text(b, ", zero at ", KMB_VALUE_ZERO_REFERENCE, "");
+  if (f64_of(b, KMB_VALUE_OVERHEAD, &overhead)) {
+    kmbi_text_put(b->to, ", overhead at most ");
+    kmbi_put_time(b->to, overhead);
+  }
+  end_line(b);
+  const char *reason = text_of(b, KMB_VALUE_TIMER_REASON);
+  if (!reason || !*reason) return;
+  start_line(b, "");
+  kmbi_put_wrapped(b->to, reason, LABEL, LABEL);
+  end_line(b);
+}
+
+static void put_size(const block *b, const char *before, kmb_value value) {
+  uint64_t bytes = 0;
+  if (!u64_of(b, value, &bytes)) return;
+  kmbi_text_put(b->to, before);
+  kmbi_put_bytes(b->to, bytes);
+}
+
+static void put_cache(const block *b) {
+  const char *state = text_of(b, KMB_VALUE_CACHE_STATE);
+  const char *asked = text_of(b, KMB_VALUE_CACHE_REQUESTED);
+  if (!state) return;
+  start_line(b, "cache");
+  put_text(b, "", KMB_VALUE_CACHE_STATE, "");
+  if (asked && strcmp(asked, state) != 0)
+    put_text(b, " (asked for: ", KMB_VALUE_CACHE_REQUESTED, ")");
+  put_text(b, ", ", KMB_VALUE_CACHE_METHOD, "");
+  put_size(b, ", reuse after ", KMB_VALUE_REUSE_BYTES);
+  put_size(b, ", sweep ", KMB_VALUE_SWEEP_BYTES);
+  put_size(b, ", last-level cache ", KMB_VALUE_LLC_BYTES);
+  put_text(b, ", ", KMB_VALUE_CACHE_PROOF, "");
+  end_line(b);
+}
+
+static void put_work(const block *b) {
+  uint64_t flops = 0, bytes = 0;
+  bool has_flops = u64_of(b, KMB_VALUE_FLOPS, &flops);
+  bool has_bytes = u64_of(b, KMB_VALUE_LEAST_BYTES, &bytes);
+  if (!has_flops && !has_bytes) return;
+  start_line(b, "work");
+  if (has_flops) kmbi_put_si(b->to, (double)flops, "FLOP");
+  if (has_bytes) {
+    kmbi_text_put(b->to, has_flops ? ", at least " : "at least ");
+    kmbi_put_si(b->to, (double)bytes, "B");
+  }
+  put_text(b, ", ", KMB_VALUE_WORK_DTYPE, "");
+  put_text(b, " (", KMB_VALUE_WORK_CONVENTION, ")");
+  end_line(b);
+}
+
+typedef struct resource {
+  const char *label, *unit;
+  kmb_value achieved, percent, ceiling, name;
+} resource;
+
+static void put_resource(const block *b, const resource *r) {
+  double achieved = 0, percent = 0, ceiling = 0;
+  if (!f64_of(b, r->achieved, &achieved)) return;
+  start_line(b, r->label);
+  kmbi_put_si(b->to, achieved, r->unit);
+  if (f64_of(b, r->percent, &percent) && f64_of(b, r->ceiling, &ceiling)) {
+    kmbi_text_format(b->to, ", %.1f%% of ", percent);
+    kmbi_put_si(b->to, ceiling, r->unit);
+    put_text(b, " (", r->name, ")");
+  }
+  end_line(b);
+}
+
+static void put_roofline(const block *b) {
+  static const resource memory = {"memory",
+                                  "B/s",
+                                  KMB_VALUE_ACHIEVED_BYTES,
+                                  KMB_VALUE_MEMORY_PCT,
+                                  KMB_VALUE_MEMORY_CEILING,
+                                  KMB_VALUE_MEMORY_CEILING_NAME};
+  static const resource compute = {"compute",
+                                   "FLOP/s",
+                                   KMB_VALUE_ACHIEVED_FLOPS,
+                                   KMB_VALUE_COMPUTE_PCT,
+                                   KMB_VALUE_COMPUTE_CEILING,
+                                   KMB_VALUE_COMPUTE_CEILING_NAME};
+  double percent = 0, predicted = 0;
+  put_resource(b, &compute);
+  put_resource(b, &memory);
+  if (text_of(b, KMB_VALUE_PREDICTED_BOUND)) {
+    start_line(b, "bound");
+    put_text(b, "predicted ", KMB_VALUE_PREDICTED_BOUND, "");
+    if (f64_of(b, KMB_VALUE_PREDICTED_TIME, &predicted)) {
+      kmbi_text_put(b->to, " (");
+      kmbi_put_time(b->to, predicted);
+      kmbi_text_put(b->to, ")");
+    }
+    put_text(b, ", observed ", KMB_VALUE_OBSERVED_BOUND, "");
+    if (f64_of(b, KMB_VALUE_SOL_PCT, &percent))
+      kmbi_text_format(b->to, "; %.1f%% of the ceiling", percent);
+    end_line(b);
+  }
+  const char *reading = text_of(b, KMB_VALUE_READING);
+  if (!reading || !*reading) return;
+  start_line(b, "reading");
+  kmbi_put_wrapped(b->to, reading, LABEL, LABEL);
+  end_line(b);
+}
+
+static void put_check(const block *b) {
+  double error = 0, tolerance = 0;
+  if (!text_of(b, KMB_VALUE_CHECK)) return;
+  start_line(b, "check");
+  put_text(b, "", KMB_VALUE_CHECK, "");
+  if (f64_of(b, KMB_VALUE_CHECK_ERROR, &error))
+    kmbi_text_format(b->to, ", largest error %.3g", error);
+  if (f64_of(b, KMB_VALUE_TOLERANCE, &tolerance))
+    kmbi_text_format(b->to, ", tolerance %.3g", tolerance);
+  end_line(b);
+}
+
+static void put_confirm(const block *b) {
+  double time = 0;
+  if (!f64_of(b, KMB_VALUE_CONFIRM_TIME, &time)) return;
+  start_line(b, "confirm");
+  kmbi_put_time(b->to, time);
+  put_range(b, " ", KMB_VALUE_CONFIRM_LOW, KMB_VALUE_CONFIRM_HIGH);
+  put_text(b, ", ", KMB_VALUE_CONFIRM_METHOD, "");
+  end_line(b);
+}
+
+static void put_findings(const block *b) {
+  const char *label = "findings";
+  for (const kmbi_finding *at = b->result->findings; at; at = at->next) {
+    const char *name = at->name ? at->name : kmb_finding_name(at->code);
+    const char *severity = kmbi_severity_name(at->severity);
+    start_line(b, label);
+    kmbi_text_put(b->to, severity);
+    kmbi_text_put(b->to, " ");
+    kmbi_put_clean(b->to, name);
+    kmbi_text_put(b->to, ": ");
+    size_t column = LABEL + strlen(severity) + kmbi_utf8_width(name) + 3;
+    kmbi_put_wrapped(b->to, at->message, column, LABEL + 2);
+    end_line(b);
+    label = "";
+  }
+}
+
+/* The reason of a value that is not known; NULL for the others. */
+static const char *reason_of(const block *b, size_t position) {
+  const kmbi_value *value = &b->result->values[position];
+  return value->known ? NULL : value->reason;
+}
+
+static bool told_before(const block *b, size_t position) {
+  const char *reason = reason_of(b, position);
+  for (size_t i = 0; i < position; i++) {
+    const char *other = reason_of(b, i);
+    if (other && strcmp(other, reason) == 0) return true;
+  }
+  return false;
+}
+
+/* One line a reason, with the keys of all that it explains. */
+static void put_unknown(const block *b) {
+  const char *label = "not known";
+  for (size_t i = 0; i < kmbi_value_count; i++) {
+    const char *reason = reason_of(b, i);
+    if (!reason || told_before(b, i)) continue;
+    kmbi_text line;
+    kmbi_text_init(&line, b->to->memory);
+    kmbi_text_put(&line, kmbi_value_table[i].key);
+    for (size_t k = i + 1; k < kmbi_value_count; k++) {
+      const char *other = reason_of(b, k);
+      if (other && strcmp(other, reason) == 0)
+        kmbi_text_format(&line, ", %s", kmbi_value_table[k].key);
+    }
+    kmbi_text_format(&line, ": %s", reason);
+    start_line(b, label);
+    kmbi_put_wrapped(b->to, kmbi_text_get(&line), LABEL, LABEL + 2);
+    end_line(b);
+    b->to->failed = b->to->failed || line.failed;
+    kmbi_text_release(&line);
+    label = "";
+  }
+}
+
+static void build(kmbi_text *to, const void *subject) {
+  block b = {to, subject};
+  put_head(&b);
+  put_time(&b);
+  put_rounds(&b);
+  put_samples(&b);
+  put_timer(&b);
+  put_cache(&b);
+  put_work(&b);
+  put_roofline(&b);
+  put_check(&b);
+  put_confirm(&b);
+  put_findings(&b);
+  put_unknown(&b);
+}
+
+kmb_status kmb_result_write_text(const kmb_result *result, kmb_write_fn write,
+                                 void *user) {
+  if (!result || !write)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_result_write_text: %s is NULL",
+                     !result ? "result" : "write");
+  return kmbi_write_plain(&result->memory, build, result, write, user);
+}

@@ -1,0 +1,86 @@
+/* Results to test with, and callbacks that write into and read from memory. */
+#ifndef KMB_TESTS_SAMPLES_H
+#define KMB_TESTS_SAMPLES_H
+
+#include "require.h"
+
+#include "result.h"
+
+/* Output of a write callback; `limit` bytes fit, then it returns `status`. */
+typedef struct sink {
+  char *data;
+  size_t size, limit;
+  kmb_status status;
+} sink;
+
+static inline kmb_status sink_write(void *user, const void *data, size_t size) {
+  sink *s = user;
+  if (s->status && s->size + size > s->limit) return s->status;
+  s->data = realloc(s->data, s->size + size + 1);
+  memcpy(s->data + s->size, data, size);
+  s->size += size;
+  s->data[s->size] = '\0';
+  return KMB_OK;
+}
+
+/* Input of a read callback, in pieces of `piece` bytes (0: all). */
+typedef struct source {
+  const char *data;
+  size_t size, at, piece;
+} source;
+
+static inline kmb_status source_read(void *user, void *data, size_t size,
+                                     size_t *got) {
+  source *s = user;
+  size_t left = s->size - s->at;
+  if (size > left) size = left;
+  if (s->piece && size > s->piece) size = s->piece;
+  memcpy(data, s->data + s->at, size);
+  s->at += size;
+  *got = size;
+  return KMB_OK;
+}
+
+static inline kmb_status read_text(const char *text, size_t size,
+                                   kmb_results **results) {
+  source s = {text, size, 0, 7};
+  return kmb_results_read_json(source_read, &s, NULL, results);
+}
+
+/* Sets something of every kind. */
+static inline void fill_sample(kmb_result *result, const char *name) {
+  const kmb_pair axes[] = {{"rows", "4096"}, {"dtype", "f32"}};
+  const double ns[] = {0.1, 36130.25, 1e300, 5e-324};
+  const kmb_figure figures[] = {{"share_pct", 3.5}, {"overhead_ns", 0.1}};
+  kmbi_result_set_axes(result, axes, 2);
+  kmbi_result_set_text(result, KMB_VALUE_NAME, name);
+  kmbi_result_set_f64(result, KMB_VALUE_TIME, 36130.12345678901);
+  kmbi_result_set_f64(result, KMB_VALUE_INTERVAL_LOW, -0.25);
+  kmbi_result_set_f64(result, KMB_VALUE_BIAS, -1.0 / 3);
+  kmbi_result_set_u64(result, KMB_VALUE_SAMPLES, 4);
+  kmbi_result_set_u64(result, KMB_VALUE_SEED, UINT64_MAX);
+  kmbi_result_set_u64(result, KMB_VALUE_FLOPS, (1ULL << 53) + 1);
+  kmbi_result_set_u64(result, KMB_VALUE_LEAST_BYTES, 1ULL << 53);
+  kmbi_result_format(result, KMB_VALUE_READING, "memory-bound: %d%%", 87);
+  kmbi_result_absent(result, KMB_VALUE_SUM, "only %s sees them", "TRACE");
+  kmbi_result_absent(result, KMB_VALUE_BUSY, "only %s sees them", "TRACE");
+  kmbi_result_set_samples(result, ns, 4);
+  kmbi_result_find(result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
+                   "others took %.1f%%", 3.5);
+  kmbi_result_find(result, KMB_FINDING_CHECK_SKIPPED, KMB_NOTE, NULL, 0,
+                   "no check was given");
+  kmbi_result_meta(result, "host.cpu", "a \"quoted\"\n\tname", NULL);
+  kmbi_result_meta(result, "device.uuid", NULL, "a host has none");
+  kmbi_result_meta(result, "host.os", "Debian", NULL);
+}
+
+static inline kmb_result *make_sample(const char *name) {
+  kmbi_memory memory = kmbi_memory_from(NULL);
+  kmb_result *result = NULL;
+  REQUIRE_OK(kmbi_result_create(&memory, &result));
+  fill_sample(result, name);
+  REQUIRE_OK(kmbi_result_finish(&result));
+  return result;
+}
+
+#endif
