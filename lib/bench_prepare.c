@@ -290,20 +290,31 @@ static kmb_status find_zeros(kmbi_run *run) {
 
 /* The step. */
 
-static kmb_status first_time(kmbi_run *run) {
+static bool is_unknown(kmb_status status) {
+  return status == KMB_ERR_UNAVAILABLE || status == KMB_ERR_UNSUPPORTED;
+}
+
+/* Unknown is an answer here: it leaves 0, and the last error as it was. */
+static kmb_status read_attributes(kmbi_run *run) {
   kmb_device *device = run->device;
-  kmb_status status = KMB_OK;
-  /* Unknown is an answer here: it leaves 0, and the last error as it was. */
   kmbi_error_state before;
   kmbi_error_save(&before);
-  if (device->ops->attr_u64(device->self, KMB_DEVICE_LLC_BYTES,
-                            &run->llc_bytes))
-    run->llc_bytes = 0;
-  if (device->ops->attr_f64(device->self, KMB_DEVICE_CLOCK_TICK_NS,
-                            &run->tick_ns))
-    run->tick_ns = 0;
+  kmb_status status = device->ops->attr_u64(device->self, KMB_DEVICE_LLC_BYTES,
+                                            &run->llc_bytes);
+  if (status && !is_unknown(status)) return status;
+  if (status) run->llc_bytes = 0;
+  status = device->ops->attr_f64(device->self, KMB_DEVICE_CLOCK_TICK_NS,
+                                 &run->tick_ns);
+  if (status && !is_unknown(status)) return status;
+  if (status) run->tick_ns = 0;
   kmbi_error_restore(&before);
-  if (run->p.buffers) {
+  return KMB_OK;
+}
+
+static kmb_status first_time(kmbi_run *run) {
+  kmb_device *device = run->device;
+  kmb_status status = read_attributes(run);
+  if (!status && run->p.buffers) {
     run->buffers = kmb_buffers_info_init();
     status = kmb_buffers_get_info(run->p.buffers, &run->buffers);
   }

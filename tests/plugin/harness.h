@@ -15,6 +15,9 @@
 
 typedef struct harness {
   kmb_device *device;
+  /* Host memory of the library: counted, and failed at a call. */
+  uint64_t allocs, fail_alloc;
+  int64_t blocks_out;
   volatile int32_t cancel;
   int complaints;
   char complaint[256]; /* the last one */
@@ -27,12 +30,34 @@ static void harness_log(void *user, kmb_log_level level, const char *message) {
   snprintf(h->complaint, sizeof h->complaint, "%s", message);
 }
 
-static inline kmb_status harness_open(harness *h, const char *plugin,
-                                      const char *spec) {
+static void *harness_alloc(void *user, size_t size, size_t align) {
+  harness *h = user;
+  void *p = NULL;
+  if (++h->allocs == h->fail_alloc) return NULL;
+  if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
+    return NULL;
+  h->blocks_out++;
+  return p;
+}
+
+static void harness_free(void *user, void *p, size_t size) {
+  harness *h = user;
+  (void)size;
+  h->blocks_out -= p != NULL;
+  free(p);
+}
+
+/* `fail_alloc`: the allocation that fails while opening, 0: none. */
+static inline kmb_status harness_open_failing(harness *h, const char *plugin,
+                                              const char *spec,
+                                              uint64_t fail_alloc) {
   char name[2048];
   kmb_hooks hooks = kmb_hooks_init();
   kmb_device_params params = kmb_device_params_init();
-  *h = (harness){0};
+  *h = (harness){.fail_alloc = fail_alloc};
+  hooks.alloc = harness_alloc;
+  hooks.free = harness_free;
+  hooks.alloc_user = h;
   hooks.log = harness_log;
   hooks.log_user = h;
   hooks.cancel = &h->cancel;
@@ -41,12 +66,18 @@ static inline kmb_status harness_open(harness *h, const char *plugin,
   return kmb_device_open(name, &params, &h->device);
 }
 
+static inline kmb_status harness_open(harness *h, const char *plugin,
+                                      const char *spec) {
+  return harness_open_failing(h, plugin, spec, 0);
+}
+
 static inline void open_sim(harness *h, const char *spec) {
   REQUIRE_OK(harness_open(h, SIM, spec));
 }
 
 static inline void close_sim(harness *h) {
   kmb_device_close(h->device);
+  REQUIRE_EQ(h->blocks_out, 0);
   REQUIRE_STR(h->complaint, "");
   REQUIRE_EQ(h->complaints, 0);
 }

@@ -176,7 +176,7 @@ static void ex_plan_destroy(void *self, void *p) {
 }
 
 static void ex_describe(void *self, kmb_emit_fn emit, void *user) {
-  emit(user, "driver", NULL, "the example needs none");
+  emit(user, "device.driver", NULL, "the example needs none");
 }
 
 /* Left out, as is allowed: now and sleep, sweep_prepare (so no COLD), bias (so

@@ -181,8 +181,11 @@ static void sim_describe(void *self, kmb_emit_fn emit, void *user) {
   const sim_device *device = self;
   char text[32];
   snprintf(text, sizeof text, "%llu", (unsigned long long)device->config.seed);
-  emit(user, "sim_seed", text, NULL);
-  emit(user, "driver", NULL, "a simulated device has none");
+  emit(user, "sim.seed", text, NULL);
+  snprintf(text, sizeof text, "%llu",
+           (unsigned long long)device->calls[SIM_SLOT_any]);
+  emit(user, "sim.calls", text, NULL);
+  emit(user, "device.driver", NULL, "a simulated device has none");
 }
 
 #ifndef SIM_BARE

@@ -166,8 +166,11 @@ kmb_status sim_touch(sim_device *device, uint64_t address, uint64_t bytes) {
   if (!ok)
     return device->host.fail(device->host.ctx, KMB_ERR_NOMEM, 0,
                              "simulated device: no memory for its cache");
+  double ns = (double)bytes / device->config.bandwidth;
+  sim_model_wake(device, device->clock);
+  sim_model_work(device, ns);
   if (device->clock > device->idle_at) device->idle_at = device->clock;
-  device->idle_at += (double)bytes / device->config.bandwidth;
+  device->idle_at += ns;
   return KMB_OK;
 }
 

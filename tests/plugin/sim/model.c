@@ -57,17 +57,25 @@ static void step_mode(sim_device *device) {
     device->model.slow_mode = u < enter;
 }
 
+void sim_model_wake(sim_device *device, double start) {
+  const sim_config *c = &device->config;
+  if (c->idle_ns > 0 && start - device->idle_at >= c->idle_ns)
+    device->model.slow_left = c->idle_ramp;
+}
+
+void sim_model_work(sim_device *device, double ns) {
+  if (device->model.slow_left > 0) device->model.slow_left -= ns;
+}
+
 /* What lowers the clock: telemetry shows it. */
 static double slowness(sim_device *device, double start) {
   const sim_config *c = &device->config;
-  sim_model *m = &device->model;
   double factor = 1;
   device->throttled =
       start >= c->throttle_at && start - c->throttle_at < c->throttle_for;
   if (device->throttled) factor *= c->throttle_f;
-  if (c->idle_ns > 0 && start - device->idle_at >= c->idle_ns)
-    m->slow_left = c->idle_ramp;
-  if (m->slow_left > 0) factor *= c->idle_f;
+  sim_model_wake(device, start);
+  if (device->model.slow_left > 0) factor *= c->idle_f;
   return factor;
 }
 
@@ -91,6 +99,6 @@ double sim_model_duration(sim_device *device, double start, double ns) {
   if (c->drift_tau > 0)
     ns *= 1 + c->drift_a * exp(-(start - m->first) / c->drift_tau);
   if (ns < 0) ns = 0;
-  if (m->slow_left > 0) m->slow_left -= ns;
+  sim_model_work(device, ns);
   return ns;
 }

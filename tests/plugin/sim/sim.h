@@ -7,11 +7,12 @@
 #include <stdbool.h>
 
 /* Functions of the table that can be made to fail. */
-#define SIM_SLOTS(X)                                                         \
-  X(open)                                                                    \
-  X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) X(alloc) X(write) \
-      X(read) X(set) X(fill_random) X(stream_open) X(stream_wait) X(propose) \
-          X(sweep_prepare) X(plan_create) X(plan_run) X(bias) X(ceiling)     \
+#define SIM_SLOTS(X)                                                     \
+  X(open)                                                                \
+  X(attr_u64)                                                            \
+  X(attr_f64) X(attr_text) X(memory_available) X(alloc) X(write) X(read) \
+      X(set) X(fill_random) X(stream_open) X(stream_wait) X(propose)     \
+          X(sweep_prepare) X(plan_create) X(plan_run) X(bias) X(ceiling) \
               X(kernel) X(any)
 
 typedef enum sim_slot {
@@ -129,6 +130,10 @@ void sim_misuse(sim_device *device, const char *format, ...) KMB_PRINTF(2, 3);
 void sim_random_seed(sim_random *random, uint64_t seed);
 double sim_uniform(sim_random *random);
 double sim_normal(sim_random *random);
+/* The device starts working at `start`, and works so long: lowers the clock
+ * after a rest and brings it up again. */
+void sim_model_wake(sim_device *device, double start);
+void sim_model_work(sim_device *device, double ns);
 /* Duration of a kernel that takes `ns` without any disturbance. */
 double sim_model_duration(sim_device *device, double start, double ns);
 
