@@ -223,7 +223,17 @@ kmb_status kmbi_device_enter(kmb_device *device, const char *what) {
                      "%s: device %s is in use by another thread, a session or "
                      "a benchmark whose callback made this call",
                      what, device->spec);
-  return KMB_OK;
+  if (!device->lost) return KMB_OK;
+  kmbi_device_leave(device);
+  return kmbi_fail(KMB_ERR_LOST,
+                   "%s: work on device %s did not end, so that it is lost; "
+                   "close it and open another",
+                   what, device->spec);
+}
+
+kmb_status kmbi_device_note(kmb_device *device, kmb_status status) {
+  if (status == KMB_ERR_LOST) device->lost = true;
+  return status;
 }
 
 void kmbi_device_leave(kmb_device *device) {

@@ -39,7 +39,7 @@ typedef struct kmbi_round {
   size_t count;
   kmbi_interval interval; /* if has_interval */
   double wall_ns;
-  uint64_t dropped, invalid, iterations, batch;
+  uint64_t dropped, invalid, missing, iterations, batch;
   double busy_ns, sum_ns; /* medians; TRACE */
   uint64_t ops;
   kmbi_stop stop;
@@ -84,7 +84,8 @@ typedef struct kmbi_run {
   double overhead_ns; /* of a null callback; < 0: not measured */
   uint64_t batch;
   uint64_t warmup_iterations;
-  uint32_t next_slot; /* where the next plan begins */
+  uint64_t device_ops; /* of one launch, once warm; 0: not known */
+  uint32_t next_slot;  /* where the next plan begins */
 
   /* Measure. */
   void *plan;

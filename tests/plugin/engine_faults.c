@@ -46,8 +46,9 @@ static uint64_t calls_of(const way *w) {
   small_by(&t, w);
   run(&t);
   REQUIRE_OK(kmb_result_metadata_text(t.r, "sim.calls", &calls));
+  uint64_t count = strtoull(calls, NULL, 10);
   finish(&t);
-  return strtoull(calls, NULL, 10);
+  return count;
 }
 
 /* One call fails; what then came, and that the next attempt works. */
@@ -215,7 +216,7 @@ static void a_launch_of_nothing_is_an_error(void) {
   trial t;
   begin(&t, "");
   t.op.idle = 1;
-  fails(&t, KMB_ERR_INCORRECT, "enqueued nothing");
+  fails(&t, KMB_ERR_INCORRECT, "enqueued nothing on launch->stream");
   t.op.idle = 0;
   run(&t);
   finish(&t);

@@ -52,9 +52,20 @@ static void uncalibrated(void) {
   REQUIRE(!comes_with("calibrated=0", KMB_FINDING_UNCALIBRATED, ask_for_host));
 }
 
+static void on_host(trial *t) {
+  t->p.timer = KMB_TIMER_HOST;
+}
+
 static void timers_disagree(void) {
   REQUIRE(comes("lie=event:1.2,noise=gauss:0.01", KMB_FINDING_TIMERS_DISAGREE));
   REQUIRE(!comes("noise=gauss:0.01", KMB_FINDING_TIMERS_DISAGREE));
+  /* The host's clock may read more, since the launch is in it, but not less. */
+  REQUIRE(!comes("timers=trace+host", KMB_FINDING_TIMERS_DISAGREE));
+  REQUIRE(comes("timers=trace+host,lie=host:0.8", KMB_FINDING_TIMERS_DISAGREE));
+  REQUIRE(
+      !comes_with("timers=trace+host", KMB_FINDING_TIMERS_DISAGREE, on_host));
+  REQUIRE(comes_with("timers=trace+host,lie=host:0.8",
+                     KMB_FINDING_TIMERS_DISAGREE, on_host));
   REQUIRE(
       comes("bias_error=0.5,noise=gauss:0.01", KMB_FINDING_TIMERS_DISAGREE));
 }
@@ -142,6 +153,38 @@ static void invalid_timestamps(void) {
   REQUIRE(f64(&t, KMB_VALUE_MIN) > 0);
   finish(&t);
   REQUIRE(!comes("noise=gauss:0.02", KMB_FINDING_INVALID_TIMESTAMPS));
+}
+
+static void three_kernels(trial *t) {
+  t->op.kernels = 3;
+}
+
+static void records_missing(void) {
+  trial t;
+  begin(&t, "record_drop=0.1,noise=gauss:0.02,kernel=20000");
+  t.op.kernels = 3;
+  run(&t);
+  REQUIRE(raised(&t, KMB_FINDING_RECORDS_MISSING));
+  /* No span of two kernels is left. */
+  REQUIRE(f64(&t, KMB_VALUE_MIN) > 55000);
+  REQUIRE(u64(&t, KMB_VALUE_SAMPLES_INVALID) > 20);
+  finish(&t);
+  REQUIRE(!comes_with("noise=gauss:0.02", KMB_FINDING_RECORDS_MISSING,
+                      three_kernels));
+}
+
+static void three_in_a_graph(trial *t) {
+  t->op.kernels = 3;
+  t->p.launch_mode = KMB_LAUNCH_GRAPH;
+}
+
+static void host_bound(void) {
+  REQUIRE(comes_with("kernel=1000,launch=8000", KMB_FINDING_HOST_BOUND,
+                     three_kernels));
+  REQUIRE(!comes_with("kernel=10000", KMB_FINDING_HOST_BOUND, three_kernels));
+  REQUIRE(!comes_with("kernel=1000,launch=8000", KMB_FINDING_HOST_BOUND,
+                      three_in_a_graph));
+  REQUIRE(!comes("kernel=1000,launch=8000", KMB_FINDING_HOST_BOUND));
 }
 
 static kmb_status half_launch(void *user, const kmb_launch *l) {
@@ -287,6 +330,8 @@ int main(void) {
   RUN(bimodal);
   RUN(drift);
   RUN(invalid_timestamps);
+  RUN(records_missing);
+  RUN(host_bound);
   RUN(stale_output);
   RUN(state_carried);
   RUN(check_skipped);

@@ -421,6 +421,58 @@ static void reset_comes_before_each_and_in_no_sample(void) {
   finish(&t);
 }
 
+static void with_reset_every_slot_is_visited(void) {
+  trial t;
+  operation resets = {0};
+  begin(&t, "cold=26000,timers=graph+event");
+  with_buffers(&t, MIB);
+  t.p.cache = KMB_CACHE_ROTATED;
+  t.p.reset = reset_counts;
+  t.p.reset_user = &resets;
+  run(&t);
+  chosen(&t, "EVENT", "PLAIN", "ROTATED");
+  REQUIRE_HAS(text(&t, KMB_VALUE_TIMER_REASON), "reset hook");
+  REQUIRE_NEAR(f64(&t, KMB_VALUE_TIME), 26000, 40);
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  chosen(&t, "GRAPH", "GRAPH", "WARM");
+  REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), 1);
+  finish(&t);
+}
+
+/* A first launch of each slot is not timed, in a graph either. */
+static void warming_up_visits_every_slot(void) {
+  trial t;
+  begin(&t, "cold=26000");
+  with_buffers(&t, MIB);
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.cache = KMB_CACHE_ROTATED;
+  t.p.flags = KMB_BENCH_NO_WARMUP | KMB_BENCH_REQUIRE_TIMER;
+  run(&t);
+  REQUIRE_EQ(u64(&t, KMB_VALUE_WARMUP_ITERATIONS), 17);
+  finish(&t);
+}
+
+static void the_next_second_timer_confirms(void) {
+  trial t;
+  begin(&t, "busy=trace");
+  run(&t);
+  REQUIRE_HAS(text(&t, KMB_VALUE_CONFIRM_METHOD), "HOST");
+  REQUIRE(!raised(&t, KMB_FINDING_UNCONFIRMED));
+  finish(&t);
+}
+
+static void success_leaves_the_last_error_alone(void) {
+  trial t;
+  begin(&t, "busy=trace,timers=trace+event");
+  t.p.batch = 2;
+  fails(&t, KMB_ERR_INVALID, "one iteration");
+  t.p.batch = 0;
+  run(&t);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "one iteration");
+  finish(&t);
+}
+
 /* --- several operations ------------------------------------------------- */
 
 static void records_of_several_operations_are_summed(void) {
@@ -474,6 +526,10 @@ int main(void) {
   RUN(compiling_stays_outside);
   RUN(warm_inputs_are_warm_in_a_cold_run);
   RUN(reset_comes_before_each_and_in_no_sample);
+  RUN(with_reset_every_slot_is_visited);
+  RUN(warming_up_visits_every_slot);
+  RUN(the_next_second_timer_confirms);
+  RUN(success_leaves_the_last_error_alone);
   RUN(records_of_several_operations_are_summed);
   RUN(a_callers_stream_is_used);
   return 0;
