@@ -8,6 +8,8 @@
 #define SAMPLE_NS 50e3
 #define TICKS_PER_SAMPLE 1000.0
 #define BATCH_LIMIT (UINT64_C(1) << 32)
+/* Each iteration of a replay is a node that is captured and instantiated. */
+#define REPLAY_LIMIT (UINT64_C(1) << 12)
 enum { SETTLED = 10, PROBE_SAMPLES = 3, NULL_SAMPLES = 11 };
 
 static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
@@ -153,14 +155,20 @@ static bool single(const kmbi_run *run) {
   return timer == KMB_TIMER_HOST && run->choice.cache == KMB_CACHE_COLD;
 }
 
+static uint64_t batch_limit(const kmbi_run *run) {
+  if (run->choice.timer != KMB_TIMER_GRAPH) return BATCH_LIMIT;
+  return run->slots > REPLAY_LIMIT ? run->slots : REPLAY_LIMIT;
+}
+
 static kmb_status find_batch(kmbi_run *run) {
+  uint64_t limit = batch_limit(run);
   uint64_t batch = whole_rings(run, 1);
   double want = wanted_span(run), span = run->estimate_ns * (double)batch;
-  while (span < want && batch < BATCH_LIMIT) {
+  while (span < want && batch < limit) {
     double factor = span > 0 ? 1.1 * want / span : 100;
     if (factor > 100) factor = 100; /* one step may mislead by its overhead */
     uint64_t larger = (uint64_t)((double)batch * factor) + 1;
-    batch = whole_rings(run, larger < BATCH_LIMIT ? larger : BATCH_LIMIT);
+    batch = whole_rings(run, larger < limit ? larger : limit);
     kmb_status status = probe(run, batch, &span);
     if (status) return status;
     if (kmbi_cancelled(run->device)) break;

@@ -356,6 +356,16 @@ static void a_batch_is_long_against_tick_and_clock(void) {
   finish(&t);
 }
 
+static void a_replay_has_a_longest(void) {
+  trial t;
+  begin(&t, "kernel=1");
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), 4096);
+  finish(&t);
+}
+
 static void a_callers_batch_is_kept_or_refused(void) {
   trial t;
   begin(&t, "");
@@ -521,6 +531,7 @@ int main(void) {
   RUN(four_rounds_have_none);
   RUN(each_timer_comes_to_the_same_time);
   RUN(a_batch_is_long_against_tick_and_clock);
+  RUN(a_replay_has_a_longest);
   RUN(a_callers_batch_is_kept_or_refused);
   RUN(a_bias_above_the_reading_leaves_no_time);
   RUN(compiling_stays_outside);
