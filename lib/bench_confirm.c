@@ -1,6 +1,7 @@
 /* Confirm: the same operation in the same cache state and launch mode, timed
  * another way: by another timer, or on the host by another batch size. */
 #include "error.h"
+#include "format.h"
 #include "run.h"
 
 #include <math.h>
@@ -96,16 +97,17 @@ static void compare(kmbi_run *run, const second *s, const double *ns,
       run->result, KMB_VALUE_CONFIRM_METHOD, "%s, %llu iterations a sample",
       kmbi_timer_name(s->choice.timer), (unsigned long long)s->batch);
   if (!round->has_interval || fabs(ours - theirs) <= allowed) return;
+  char a_text[KMBI_TIME_SIZE], b_text[KMBI_TIME_SIZE];
   kmb_figure figures[] = {{"time_ns", ours},
                           {"confirm_time_ns", theirs},
                           {"allowed_difference_ns", allowed}};
-  kmbi_result_find(run->result, KMB_FINDING_TIMERS_DISAGREE, KMB_WARNING,
-                   figures, 3,
-                   "measured again (%s, %llu iterations a sample) it took %.4g "
-                   "ns instead of %.4g ns, further apart than both intervals "
-                   "allow: something changed between the two",
-                   kmbi_timer_name(s->choice.timer),
-                   (unsigned long long)s->batch, theirs, ours);
+  kmbi_result_find(
+      run->result, KMB_FINDING_TIMERS_DISAGREE, KMB_WARNING, figures, 3,
+      "measured again (%s, %llu iterations a sample) it took %s "
+      "instead of %s, further apart than both intervals allow: "
+      "something changed between the two",
+      kmbi_timer_name(s->choice.timer), (unsigned long long)s->batch,
+      kmbi_time_string(b_text, theirs), kmbi_time_string(a_text, ours));
 }
 
 kmb_status kmbi_confirm(kmbi_run *run, kmbi_stage *next) {

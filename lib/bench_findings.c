@@ -1,8 +1,10 @@
 /* Findings: the reasons to doubt a result, each with its figures. One function
  * a question; what is judged elsewhere is raised there. */
+#include "format.h"
 #include "run.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Borders, in percent where they are shares. */
 #define OVERHEAD_PCT 1.0
@@ -11,6 +13,11 @@
 #define PREEMPTED_PCT 5.0
 #define STEAL_PCT 1.0
 
+static const char *mode_word(kmb_launch_mode mode) {
+  return mode == KMB_LAUNCH_GRAPH ? "graph" : "plain";
+}
+
+/* Another timer or launch mode than was asked for, or than would be best. */
 static void raise_choice(kmbi_run *run) {
   const kmb_bench_params *p = &run->p;
   const kmb_choice *c = &run->choice;
@@ -18,12 +25,16 @@ static void raise_choice(kmbi_run *run) {
   bool other_mode =
       p->launch_mode != KMB_LAUNCH_AUTO && p->launch_mode != c->launch_mode;
   if (!run->choice_index && !other_timer && !other_mode) return;
-  kmbi_result_find(
-      run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL, 0,
-      "timed by %s on %s launches instead of the better choice%s%s",
-      kmbi_timer_name(c->timer),
-      c->launch_mode == KMB_LAUNCH_GRAPH ? "graph" : "plain",
-      run->passed_over[0] ? ": " : "", run->passed_over);
+  char why[96] = "";
+  if (!run->passed_over[0])
+    snprintf(why, sizeof why, "backend %s has no %s timer on %s launches",
+             run->device->ops->name,
+             kmbi_timer_name(other_timer ? p->timer : c->timer),
+             mode_word(other_mode ? p->launch_mode : c->launch_mode));
+  kmbi_result_find(run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL,
+                   0, "timed by %s on %s launches, not by a better way: %s",
+                   kmbi_timer_name(c->timer), mode_word(c->launch_mode),
+                   run->passed_over[0] ? run->passed_over : why);
 }
 
 static void raise_cache(kmbi_run *run) {
@@ -65,10 +76,11 @@ static void raise_precision(kmbi_run *run, const kmbi_round *round,
   }
   double reached = time > 0 ? 100 * round->interval.half / time : 0;
   if (round->stop == KMBI_STOP_RESOLUTION) {
+    char tick[KMBI_TIME_SIZE];
     kmb_figure figures[] = {{"clock_tick_ns", run->tick_ns}};
     kmbi_result_find(result, KMB_FINDING_RESOLUTION, KMB_NOTE, figures, 1,
-                     "the clock's step of %.4g ns limits the precision",
-                     run->tick_ns);
+                     "the clock's step of %s limits the precision",
+                     kmbi_time_string(tick, run->tick_ns));
   }
   bool cut = round->stop == KMBI_STOP_WALL ||
              round->stop == KMBI_STOP_MAX_SAMPLES ||
@@ -95,13 +107,15 @@ static void raise_shape(kmbi_run *run, const kmbi_round *round) {
                      100 * relative);
   }
   if (kmbi_bimodal(round->samples, round->count, tick, run->scratch, &modes)) {
+    char a[KMBI_TIME_SIZE], b[KMBI_TIME_SIZE];
     kmb_figure figures[] = {{"low_ns", modes.low},
                             {"high_ns", modes.high},
                             {"smaller_share_pct", 100 * modes.share}};
     kmbi_result_find(result, KMB_FINDING_BIMODAL, KMB_WARNING, figures, 3,
-                     "two modes: %.4g ns and %.4g ns, the rarer with %.0f%% of "
-                     "the samples; the median stands for neither",
-                     modes.low, modes.high, 100 * modes.share);
+                     "two modes: %s and %s, the rarer with %.0f%% of the "
+                     "samples; the median stands for neither",
+                     kmbi_time_string(a, modes.low),
+                     kmbi_time_string(b, modes.high), 100 * modes.share);
   }
   kmbi_summary s;
   kmbi_summarise(round->samples, round->count, run->scratch, &s);
@@ -119,12 +133,13 @@ static void raise_overhead(kmbi_run *run, double time) {
   if (!(run->overhead_ns >= 0) || !(time > 0)) return;
   double share = 100 * run->overhead_ns / time;
   if (share < OVERHEAD_PCT) return;
+  char cost[KMBI_TIME_SIZE];
   kmb_figure figures[] = {{"overhead_ns", run->overhead_ns},
                           {"overhead_pct", share}};
   kmbi_result_find(run->result, KMB_FINDING_OVERHEAD, KMB_NOTE, figures, 2,
-                   "the loop around the callback costs up to %.2g ns, %.2g%% "
-                   "of the time; none of it is subtracted",
-                   run->overhead_ns, share);
+                   "the loop around the callback costs up to %s, %.2g%% of the "
+                   "time; none of it is subtracted",
+                   kmbi_time_string(cost, run->overhead_ns), share);
 }
 
 static void raise_state(kmbi_run *run, const kmbi_round *round) {

@@ -1,5 +1,6 @@
 /* Summarise: every value of the result, each known or absent with a reason. */
 #include "error.h"
+#include "format.h"
 #include "metadata.h"
 #include "run.h"
 
@@ -91,14 +92,14 @@ static double set_time(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
   double bias = correction(run, round);
   double raw = round->interval.median, time = raw - bias;
+  char a[KMBI_TIME_SIZE], b[KMBI_TIME_SIZE];
   kmbi_result_set_f64(result, KMB_VALUE_RAW_MEDIAN, raw);
   if (time > 0 || bias == 0)
     kmbi_result_set_f64(result, KMB_VALUE_TIME, time);
   else
     kmbi_result_absent(result, KMB_VALUE_TIME,
-                       "the timer's bias (%.4g ns) exceeds what it read (%.4g "
-                       "ns)",
-                       bias, raw);
+                       "the timer's bias (%s) exceeds what it read (%s)",
+                       kmbi_time_string(a, bias), kmbi_time_string(b, raw));
   set_interval(run, round, bias, time);
   return time > 0 ? time : 0;
 }
@@ -203,7 +204,9 @@ static void set_cache(kmbi_run *run) {
                              : "the callback again; what it touches is not "
                                "known");
   }
-  if (!run->cold_ratio)
+  if (run->choice.cache == KMB_CACHE_WARM)
+    kmbi_result_absent(result, KMB_VALUE_CACHE_PROOF, "nothing was to be cold");
+  else if (!(run->cold_ratio > 0))
     kmbi_result_set_text(result, KMB_VALUE_CACHE_PROOF, "unproved");
 }
 
@@ -252,8 +255,8 @@ static void set_rounds(kmbi_run *run) {
   kmbi_result_set_u64(result, KMB_VALUE_ROUNDS, n);
   if (n < ROUNDS_FOR_INTERVAL) {
     kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
-                       "%u rounds; five give a between-round interval",
-                       (unsigned)n);
+                       "%u round%s; five give a between-round interval",
+                       (unsigned)n, n == 1 ? "" : "s");
     return;
   }
   const kmbi_memory *memory = &run->device->memory;

@@ -6,6 +6,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 
 /* Decimals that show four significant digits of a value as it is
  * printed: 9.9995 and more is printed as 10.00. */
@@ -49,6 +50,15 @@ static void put_scaled(kmbi_text *to, double value, const scale *scales,
 void kmbi_put_time(kmbi_text *to, double ns) {
   static const scale scales[] = {{1, "n"}, {1e3, "µ"}, {1e6, "m"}, {1e9, ""}};
   put_scaled(to, ns, scales, sizeof scales / sizeof scales[0], "s");
+}
+
+const char *kmbi_time_string(char text[KMBI_TIME_SIZE], double ns) {
+  static const char *const units[] = {"ns", "µs", "ms", "s"};
+  size_t i = 0;
+  for (; i < 3 && fabs(ns) >= 999.95; i++)
+    ns /= 1000;
+  snprintf(text, KMBI_TIME_SIZE, "%.*f %s", decimals_of(ns), ns, units[i]);
+  return text;
 }
 
 void kmbi_put_si(kmbi_text *to, double value, const char *unit) {

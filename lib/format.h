@@ -9,6 +9,9 @@
 void kmbi_put_sig(kmbi_text *to, double value);
 /* With the unit in which it reads best: ns, µs, ms or s. */
 void kmbi_put_time(kmbi_text *to, double ns);
+/* The same in a buffer, for messages; returns `text`. */
+enum { KMBI_TIME_SIZE = 32 };
+const char *kmbi_time_string(char text[KMBI_TIME_SIZE], double ns);
 /* SI, such as "210.3 GB/s"; `unit` is "B/s", "FLOP/s", "B" or "FLOP". */
 void kmbi_put_si(kmbi_text *to, double value, const char *unit);
 /* Sizes of memory: KiB, MiB, GiB. */

@@ -1,6 +1,7 @@
 /* The library's own host memory. */
 #include "memory.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -120,7 +121,7 @@ char *kmbi_arena_copy(kmbi_arena *arena, const char *text) {
   return copy;
 }
 
-char *kmbi_arena_vformat(kmbi_arena *arena, const char *format,
+static char *format_here(kmbi_arena *arena, const char *format,
                          va_list arguments) {
   va_list again;
   va_copy(again, arguments);
@@ -129,6 +130,22 @@ char *kmbi_arena_vformat(kmbi_arena *arena, const char *format,
   if (length >= 0) text = kmbi_arena_alloc(arena, (size_t)length + 1, 1);
   if (text) vsnprintf(text, (size_t)length + 1, format, again);
   va_end(again);
+  return text;
+}
+
+/* What results hold reads the same whatever the caller's locale is: the point
+ * stays a point. */
+char *kmbi_arena_vformat(kmbi_arena *arena, const char *format,
+                         va_list arguments) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!plain) {
+    arena->failed = true;
+    return NULL;
+  }
+  locale_t callers = uselocale(plain);
+  char *text = format_here(arena, format, arguments);
+  uselocale(callers);
+  freelocale(plain);
   return text;
 }
 

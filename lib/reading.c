@@ -80,13 +80,13 @@ static void shares(const kmb_roofline *r, char *text, size_t size) {
   bool compute = r->known & KMB_ROOFLINE_COMPUTE_PCT;
   if (memory && compute)
     snprintf(text, size,
-             "%.0f%% of the memory ceiling, %.0f%% of the compute "
+             "%.3g%% of the memory ceiling, %.3g%% of the compute "
              "ceiling",
              r->memory_pct, r->compute_pct);
   else if (memory)
-    snprintf(text, size, "%.0f%% of the memory ceiling", r->memory_pct);
+    snprintf(text, size, "%.3g%% of the memory ceiling", r->memory_pct);
   else if (compute)
-    snprintf(text, size, "%.0f%% of the compute ceiling", r->compute_pct);
+    snprintf(text, size, "%.3g%% of the compute ceiling", r->compute_pct);
   else
     snprintf(text, size, "no ceiling is known");
 }

@@ -94,6 +94,7 @@ static const kmb_backend_ops ops = {
     .plan_create = kmbi_host_plan_create,
     .plan_run = kmbi_host_plan_run,
     .plan_destroy = kmbi_host_plan_destroy,
+    .ceiling = kmbi_host_ceiling,
     .describe = kmbi_host_describe,
     .telemetry = kmbi_host_telemetry,
 };

@@ -122,6 +122,10 @@ kmb_status kmbi_host_plan_run(void *self, void *plan, uint64_t count,
                               uint64_t *got);
 void kmbi_host_plan_destroy(void *self, void *plan);
 
+/* ceilings.c */
+kmb_status kmbi_host_ceiling(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
+                             uint32_t threads, kmb_ceiling *ceiling);
+
 /* describe.c */
 void kmbi_host_describe(void *self, kmb_emit_fn emit, void *user);
 void kmbi_host_telemetry(void *self, kmb_emit_fn emit, void *user);

@@ -77,14 +77,16 @@ kmb_status kmbi_host_alloc(void *opened, uint64_t bytes, uint64_t align,
                           "host: alignment %llu is not a power of two",
                           (unsigned long long)align);
   if (!host->device_alloc) return own_alloc(self, bytes, align, pointer);
-  kmb_status status = host->device_alloc(
-      host->ctx, bytes, align > KMBI_HOST_LINE ? align : KMBI_HOST_LINE,
-      pointer);
-  if (!status && !*pointer)
-    return KMBI_HOST_FAIL(self, KMB_ERR_NOMEM, 0,
+  if (align < KMBI_HOST_LINE) align = KMBI_HOST_LINE;
+  kmb_status status = host->device_alloc(host->ctx, bytes, align, pointer);
+  if (!status && (!*pointer || (uintptr_t)*pointer & (align - 1))) {
+    if (*pointer) host->device_free(host->ctx, *pointer, bytes);
+    *pointer = NULL;
+    return KMBI_HOST_FAIL(self, KMB_ERR_INVALID, 0,
                           "host: the caller's device_alloc hook returned "
-                          "success but no pointer for %llu bytes",
-                          (unsigned long long)bytes);
+                          "success but no pointer aligned to %llu",
+                          (unsigned long long)align);
+  }
   return status;
 }
 

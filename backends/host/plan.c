@@ -29,15 +29,8 @@ kmb_status kmbi_host_propose(void *opened, const kmb_request *request,
   kmbi_host *self = opened;
   kmb_cache_state cache = request->cache;
   *count = 0;
-  if (request->timer != KMB_TIMER_AUTO && request->timer != KMB_TIMER_HOST)
-    return refuse(self, KMB_ERR_UNSUPPORTED,
-                  "has the timer HOST alone: a host function leaves no device "
-                  "operations to trace or replay");
-  if (request->launch_mode != KMB_LAUNCH_AUTO &&
-      request->launch_mode != KMB_LAUNCH_PLAIN)
-    return refuse(self, KMB_ERR_UNSUPPORTED,
-                  "launches plainly: a host function cannot be captured in a "
-                  "graph");
+  /* Whatever was asked for, this is what there is; the library says so, or
+   * refuses if the caller requires the other. */
   if (cache == KMB_CACHE_DEFAULT)
     cache = request->cold_bytes ? KMB_CACHE_ROTATED : KMB_CACHE_WARM;
   if (cache < KMB_CACHE_COLD || cache > KMB_CACHE_WARM)

@@ -530,8 +530,6 @@ static void bad_parameters_are_refused(void) {
   BAD(axis_count, 1, KMB_ERR_INVALID, "axes");
   BAD(check, check, KMB_ERR_INVALID, "needs buffers");
   BAD(flags, KMB_BENCH_REQUIRE_CHECK, KMB_ERR_UNAVAILABLE, "check is required");
-  BAD(timer, KMB_TIMER_TRACE, KMB_ERR_UNSUPPORTED, "HOST alone");
-  BAD(launch_mode, KMB_LAUNCH_GRAPH, KMB_ERR_UNSUPPORTED, "captured");
   BAD(cache, KMB_CACHE_ROTATED, KMB_ERR_UNAVAILABLE, "ROTATED needs buffers");
   BAD(struct_size, 16, KMB_ERR_INVALID, "struct_size");
   kmb_work nothing = kmb_work_init();
@@ -547,6 +545,33 @@ static void bad_parameters_are_refused(void) {
   m.tree = 8;
   BAD(metadata, &m, KMB_ERR_INVALID, "tree state");
 #undef BAD
+}
+
+/* Another timer than was asked for is loud, and an error where it is
+ * required. */
+static void a_timer_that_the_backend_lacks(void) {
+  probe p;
+  kmb_bench_params b = params_of(&p, NULL);
+  b.timer = KMB_TIMER_TRACE;
+  kmb_result *r = bench(&b);
+  REQUIRE(found(r, KMB_FINDING_FALLBACK_TIMER));
+  REQUIRE_STR(text(r, KMB_VALUE_TIMER), "HOST");
+  kmb_result_destroy(r);
+  b.flags = KMB_BENCH_REQUIRE_TIMER;
+  refused(&b, KMB_ERR_UNAVAILABLE, "timer TRACE");
+  b = params_of(&p, NULL);
+  b.launch_mode = KMB_LAUNCH_GRAPH;
+  r = bench(&b);
+  REQUIRE(found(r, KMB_FINDING_FALLBACK_TIMER));
+  kmb_result_destroy(r);
+  b.flags = KMB_BENCH_REQUIRE_LAUNCH;
+  refused(&b, KMB_ERR_UNAVAILABLE, "launch mode GRAPH");
+  b = params_of(&p, NULL);
+  b.timer = KMB_TIMER_HOST;
+  b.flags = KMB_BENCH_REQUIRE_TIMER | KMB_BENCH_REQUIRE_LAUNCH;
+  r = bench(&b);
+  REQUIRE(!found(r, KMB_FINDING_FALLBACK_TIMER));
+  kmb_result_destroy(r);
 }
 
 static kmb_status nest(void *user, const kmb_launch *l) {
@@ -717,6 +742,7 @@ int main(void) {
   RUN(limits_and_stop_reasons);
   RUN(cancelling_keeps_what_there_is);
   RUN(bad_parameters_are_refused);
+  RUN(a_timer_that_the_backend_lacks);
   RUN(a_nested_benchmark_is_busy);
   RUN(a_forked_child_is_told_and_may_open_its_own);
   RUN(rounds_take_fresh_memory_and_give_an_interval);
