@@ -14,7 +14,7 @@
 namespace {
 
 struct runs {
-  std::vector<double> ours, theirs;
+  std::vector<double> ours, theirs, their_cpu;
   std::vector<double> our_wall, their_wall;
 };
 
@@ -27,10 +27,12 @@ public:
   void ReportRuns(const std::vector<Run> &reports) override {
     for (const Run &run : reports) {
       failed = failed || run.error_occurred;
-      ns = run.real_accumulated_time * 1e9 / static_cast<double>(run.iterations);
+      double count = static_cast<double>(run.iterations);
+      ns = run.real_accumulated_time * 1e9 / count;
+      cpu_ns = run.cpu_accumulated_time * 1e9 / count;
     }
   }
-  double ns = 0;
+  double ns = 0, cpu_ns = 0;
   bool failed = false;
 };
 
@@ -45,20 +47,20 @@ void google_loop(benchmark::State &state, const chain *c) {
   }
 }
 
-double google_run(const chain *c, double *wall_ns) {
+void google_run(const chain *c, runs *r) {
   keeper kept;
   double begin = now_ns();
   benchmark::RunSpecifiedBenchmarks(&kept, std::string("^") + c->name + "$");
-  *wall_ns = now_ns() - begin;
+  r->their_wall.push_back(now_ns() - begin);
   if (kept.failed || !(kept.ns > 0)) {
     std::fprintf(stderr, "%s: Google Benchmark measured nothing\n", c->name);
     std::exit(2);
   }
-  return kept.ns;
+  r->theirs.push_back(kept.ns);
+  r->their_cpu.push_back(kept.cpu_ns);
 }
 
-double kmb_run(kmb_device *device, const chain *c, double *wall_ns,
-               canary *quiet) {
+void kmb_run(kmb_device *device, const chain *c, runs *r, canary *quiet) {
   kmb_bench_params params = kmb_bench_params_init();
   params.name = c->name;
   params.launch = c->launch;
@@ -67,12 +69,12 @@ double kmb_run(kmb_device *device, const chain *c, double *wall_ns,
   kmb_result *result = nullptr;
   double begin = now_ns();
   must(kmb_bench(device, &params, &result), c->name);
-  *wall_ns = now_ns() - begin;
+  r->our_wall.push_back(now_ns() - begin);
   double raw = 0;
   must(kmb_result_f64(result, KMB_VALUE_RAW_MEDIAN, &raw), "raw_median_ns");
   canary_result(quiet, result);
   kmb_result_destroy(result);
-  return raw;
+  r->ours.push_back(raw);
 }
 
 middle of(std::vector<double> x) {
@@ -90,28 +92,36 @@ middle paired(const std::vector<double> &a, const std::vector<double> &b,
 
 void add_row(json_t *rows, const char *name, const runs &r) {
   json_t *row = json_object();
-  const std::vector<double> *columns[4] = {&r.ours, &r.theirs, &r.our_wall,
-                                           &r.their_wall};
-  const char *keys[4] = {"libkmb_ns", "google_benchmark_ns", "libkmb_wall_ns",
-                         "google_benchmark_wall_ns"};
+  const struct {
+    const char *key;
+    const std::vector<double> &numbers;
+  } columns[] = {{"libkmb_ns", r.ours},
+                 {"google_benchmark_ns", r.theirs},
+                 {"google_benchmark_cpu_ns", r.their_cpu},
+                 {"libkmb_wall_ns", r.our_wall},
+                 {"google_benchmark_wall_ns", r.their_wall}};
   json_object_set_new(row, "name", json_string(name));
-  for (int i = 0; i < 4; i++) {
+  for (const auto &column : columns) {
     json_t *list = json_array();
-    for (double x : *columns[i])
+    for (double x : column.numbers)
       json_array_append_new(list, json_real(x));
-    json_object_set_new(row, keys[i], list);
+    json_object_set_new(row, column.key, list);
   }
   json_array_append_new(rows, row);
 }
 
 void print_table(const std::vector<runs> &all, report *r) {
-  std::printf("%-15s %12s %12s %9s %9s %9s\n", "function", "libkmb ns",
-              "Google ns", "ratio", "wall ms", "Google ms");
+  // CPU time, which leaves out what others took, is shown and not judged:
+  // libkmb reads the wall clock.
+  std::printf("%-14s %12s %12s %8s %12s %8s %8s %9s\n", "function",
+              "libkmb ns", "Google ns", "ratio", "Google CPU", "ratio",
+              "wall ms", "Google ms");
   json_t *rows = json_array();
   for (int i = 0; i < CHAINS; i++) {
-    middle a = of(all[i].ours), b = of(all[i].theirs);
-    std::printf("%-15s %12.4f %12.4f %9.4f %9.1f %9.1f\n", chains[i].name,
-                a.median, b.median, a.median / b.median,
+    double a = of(all[i].ours).median, b = of(all[i].theirs).median;
+    double cpu = of(all[i].their_cpu).median;
+    std::printf("%-14s %12.4f %12.4f %8.4f %12.4f %8.4f %8.1f %9.1f\n",
+                chains[i].name, a, b, a / b, cpu, a / cpu,
                 of(all[i].our_wall).median / 1e6,
                 of(all[i].their_wall).median / 1e6);
     add_row(rows, chains[i].name, all[i]);
@@ -162,11 +172,8 @@ int main(int argc, char **argv) {
   canary_start(&quiet);
   for (unsigned long run = 0; run < count; run++) {
     for (int i = 0; i < CHAINS; i++) {
-      double wall = 0;
-      all[i].ours.push_back(kmb_run(r.device, &chains[i], &wall, &quiet));
-      all[i].our_wall.push_back(wall);
-      all[i].theirs.push_back(google_run(&chains[i], &wall));
-      all[i].their_wall.push_back(wall);
+      kmb_run(r.device, &chains[i], &all[i], &quiet);
+      google_run(&chains[i], &all[i]);
       canary_spin(&quiet);
     }
   }
