@@ -247,7 +247,7 @@ static void put_ceilings(const kmbi_table *table) {
       some = true;
     }
   }
-  if (some)
+  if (some || line.failed)
     put_paragraph(table, &line);
   else
     kmbi_text_release(&line);

@@ -183,6 +183,9 @@ static kmb_status run_race(race *r, kmb_ceiling *ceiling) {
   const kmbi_host_kernel *kernels[MOST_KERNELS];
   uint32_t count = field(r, kernels);
   kmb_status status = KMB_OK;
+  if (count == 0)
+    return KMBI_HOST_FAIL(r->self, KMB_ERR_UNSUPPORTED, 0,
+                          "host: has no kernel for this ceiling");
   if (r->kind == KMB_CEILING_FMA) status = size_rounds(r, kernels[count - 1]);
   if (!status) status = choose(r, kernels, count);
   ceiling->value = 0;
@@ -233,7 +236,7 @@ static kmb_status size_arrays(race *r) {
   }
   /* Windows move on through the arrays: each finds its bytes as cold as the
    * one before did. */
-  r->amount = r->array_bytes / r->threads / 8;
+  r->amount = r->lanes[0].to / 8;
   if (r->amount < 2 * MIB) r->amount = 2 * MIB;
   if (r->amount > 32 * MIB) r->amount = 32 * MIB;
   r->amount -= r->amount % KMBI_HOST_GRAIN;

@@ -56,15 +56,15 @@ uint32_t kmbi_host_encode(const kmbi_host_format *format, double value) {
   int exponent = exponent_of(size, least);
   /* In units of the last place: exact, as only the exponent changes. */
   double units = size * power_of_two(format->mantissa - exponent);
-  uint32_t whole = (uint32_t)units;
+  uint32_t whole = (uint32_t)(int64_t)units;
   double rest = units - whole;
-  if (rest > 0.5 || (rest == 0.5 && whole & 1u)) whole++;
+  /* Without a branch: no processor can guess what random bits do. */
+  whole += (unsigned)(rest > 0.5) | ((unsigned)(rest == 0.5) & whole & 1u);
   /* A carry runs into the exponent by itself, also out of the subnormals. */
   uint32_t bits = (uint32_t)(exponent - least) << format->mantissa;
   bits += whole;
   bits <<= format->shift;
-  if (signbit(value)) bits |= 1u << format->sign;
-  return bits;
+  return bits | (uint32_t)(signbit(value) != 0) << format->sign;
 }
 
 double kmbi_host_decode(const kmbi_host_format *format, uint32_t bits) {

@@ -13,9 +13,9 @@ static bool cpuid_name(char *name, size_t size) {
   unsigned words[13] = {0};
   unsigned highest = __get_cpuid_max(0x80000000u, NULL);
   if (highest < 0x80000004u) return false;
-  for (unsigned i = 0; i < 3; i++)
-    __get_cpuid(0x80000002u + i, &words[4 * i], &words[4 * i + 1],
-                &words[4 * i + 2], &words[4 * i + 3]);
+  unsigned *to = words;
+  for (unsigned i = 0; i < 3; i++, to += 4)
+    __get_cpuid(0x80000002u + i, &to[0], &to[1], &to[2], &to[3]);
   const char *text = (const char *)words;
   text += strspn(text, " ");
   snprintf(name, size, "%s", text);

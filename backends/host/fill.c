@@ -32,11 +32,6 @@ static uint64_t word_at(uint64_t key, uint64_t index) {
   return mix(key + (index + 1) * GOLDEN);
 }
 
-/* Two elements share a word. */
-static uint32_t half_at(uint64_t key, uint64_t index) {
-  return (uint32_t)(word_at(key, index / 2) >> (index % 2 * 32));
-}
-
 /* Between the ends without their difference, which may overflow. */
 static double between(const fill_job *job, double u) {
   double value = job->low * (1 - u) + job->high * u;
@@ -44,6 +39,8 @@ static double between(const fill_job *job, double u) {
   return value > job->high ? job->high : value;
 }
 
+/* Two elements of at most 32 bits share a word: the even one has the low half.
+ */
 static double small_float(const fill_job *job, uint32_t random) {
   return between(job, (random + 0.5) * 0x1p-32);
 }
@@ -72,31 +69,56 @@ static uint64_t integer_at(const fill_job *job, uint64_t k) {
   return (uint64_t)job->least + word;
 }
 
-/* The element's bits, in the low end of the result. */
-static uint64_t element_at(const fill_job *job, uint64_t k) {
-  if (job->format.mantissa == 0) return integer_at(job, k);
-  double value = small_float(job, half_at(job->key, k));
-  return kmbi_host_encode(&job->format, value);
+static void store(const fill_job *job, uint64_t k, uint64_t bits) {
+  uint16_t two = (uint16_t)bits;
+  uint32_t four = (uint32_t)bits;
+  switch (job->bits) {
+  case 8:
+    job->to[k] = (unsigned char)bits;
+    break;
+  case 16:
+    memcpy(job->to + k * 2, &two, 2);
+    break;
+  case 32:
+    memcpy(job->to + k * 4, &four, 4);
+    break;
+  default:
+    memcpy(job->to + k * 8, &bits, 8);
+    break;
+  }
 }
 
-static void fill_elements(const fill_job *job, uint64_t from, uint64_t to) {
-  for (uint64_t k = from; k < to; k++) {
-    uint64_t bits = element_at(job, k);
-    uint8_t byte = (uint8_t)bits;
-    uint16_t two = (uint16_t)bits;
-    uint32_t four = (uint32_t)bits;
-    if (job->bits == 8) job->to[k] = byte;
-    if (job->bits == 16) memcpy(job->to + k * 2, &two, 2);
-    if (job->bits == 32) memcpy(job->to + k * 4, &four, 4);
-    if (job->bits == 64) memcpy(job->to + k * 8, &bits, 8);
+static void fill_integers(const fill_job *job, uint64_t from, uint64_t to) {
+  for (uint64_t k = from; k < to; k++)
+    store(job, k, integer_at(job, k));
+}
+
+static uint32_t encoded(const fill_job *job, uint64_t random) {
+  return kmbi_host_encode(&job->format, small_float(job, (uint32_t)random));
+}
+
+static void fill_floats(const fill_job *job, uint64_t from, uint64_t to) {
+  for (uint64_t k = from; k < to; k += 2) {
+    uint64_t word = word_at(job->key, k / 2);
+    store(job, k, encoded(job, word));
+    if (k + 1 < to) store(job, k + 1, encoded(job, word >> 32));
   }
 }
 
 /* Packed: the even element is in the low half of the byte. */
 static void fill_nibbles(const fill_job *job, uint64_t from, uint64_t to) {
-  for (uint64_t at = from; at < to; at++)
-    job->to[at] = (unsigned char)((element_at(job, at * 2) & 15u) |
-                                  (element_at(job, at * 2 + 1) & 15u) << 4);
+  for (uint64_t at = from; at < to; at++) {
+    uint64_t pair[2] = {0, 0};
+    if (job->format.mantissa) {
+      uint64_t word = word_at(job->key, at);
+      pair[0] = encoded(job, word);
+      pair[1] = encoded(job, word >> 32);
+    } else {
+      pair[0] = integer_at(job, at * 2);
+      pair[1] = integer_at(job, at * 2 + 1);
+    }
+    job->to[at] = (unsigned char)((pair[0] & 15u) | (pair[1] & 15u) << 4);
+  }
 }
 
 static void fill_part(void *arg, uint32_t part, uint32_t parts) {
@@ -113,8 +135,10 @@ static void fill_part(void *arg, uint32_t part, uint32_t parts) {
     fill_f32(job, from, to);
   else if (job->dtype == KMB_F64)
     fill_f64(job, from, to);
+  else if (job->format.mantissa)
+    fill_floats(job, from, to);
   else
-    fill_elements(job, from, to);
+    fill_integers(job, from, to);
 }
 
 static kmb_status bad_range(kmbi_host *self, const kmb_fill *fill,

@@ -30,6 +30,7 @@ typedef uint64_t words __attribute__((vector_size(16), may_alias));
 typedef double doubles __attribute__((vector_size(16), may_alias));
 typedef float floats __attribute__((vector_size(16), may_alias));
 
+/* One type for all kernels. NOLINTBEGIN(readability-non-const-parameter) */
 static uint64_t read_plain(unsigned char *a, const unsigned char *b,
                            const unsigned char *c, size_t bytes) {
   words s0 = {0};
@@ -63,6 +64,7 @@ static uint64_t read_lines(unsigned char *a, const unsigned char *b,
   }
   return s0 | s1;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static uint64_t copy_libc(unsigned char *a, const unsigned char *b,
                           const unsigned char *c, size_t bytes) {

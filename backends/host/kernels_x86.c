@@ -97,6 +97,7 @@
     return (uint64_t)s0[0] | (uint64_t)s0[1];                                 \
   }
 
+/* One type for all kernels. NOLINTBEGIN(readability-non-const-parameter) */
 READ_1(read_1_avx2, AVX2, AHEAD_0)
 READ_1(read_1_avx2_1k, AVX2, AHEAD_1024)
 READ_4(read_4_avx2, AVX2, AHEAD_0)
@@ -105,6 +106,7 @@ READ_1(read_1_avx512_1k, AVX512, AHEAD_1024)
 READ_1(read_1_avx512_512, AVX512, AHEAD_512)
 READ_4(read_4_avx512, AVX512, AHEAD_0)
 READ_4(read_4_avx512_512, AVX512, AHEAD_512)
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* Non-temporal stores are only done when a fence has passed. */
 #define FENCE_PLAIN

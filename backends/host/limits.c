@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 bool kmbi_host_lines_open(kmbi_host_lines *lines, const char *path) {
-  lines->start = lines->end = 0;
-  lines->skipping = false;
+  memset(lines, 0, sizeof *lines);
   lines->fd = open(path, O_RDONLY | O_CLOEXEC);
   return lines->fd >= 0;
 }

@@ -70,16 +70,15 @@ static size_t pool_size(uint32_t count) {
   return sizeof(kmbi_host_pool) + count * sizeof(helper);
 }
 
-static kmb_status pool_open(kmbi_host *self) {
+/* NULL if there is no memory. */
+static kmbi_host_pool *pool_open(kmbi_host *self) {
   const kmb_host *host = self->host;
   size_t size = pool_size(self->core_count);
   kmbi_host_pool *pool = host->alloc(host->ctx, size, _Alignof(kmbi_host_pool));
   hwloc_bitmap_t saved = pool ? hwloc_bitmap_alloc() : NULL;
   if (!saved) {
     if (pool) host->free(host->ctx, pool, size);
-    return KMBI_HOST_FAIL(self, KMB_ERR_NOMEM, 0,
-                          "host: no memory for a pool of %u threads",
-                          (unsigned)self->core_count);
+    return NULL;
   }
   memset(pool, 0, size);
   pthread_mutex_init(&pool->lock, NULL);
@@ -88,7 +87,7 @@ static kmb_status pool_open(kmbi_host *self) {
   pool->saved = saved;
   pool->count = self->core_count;
   self->pool = pool;
-  return KMB_OK;
+  return pool;
 }
 
 /* Signals of the program are for its own threads. */
@@ -102,8 +101,8 @@ static int start_thread(helper *h) {
   return error;
 }
 
-static kmb_status helper_start(kmbi_host *self, uint32_t core) {
-  kmbi_host_pool *pool = self->pool;
+static kmb_status helper_start(kmbi_host *self, kmbi_host_pool *pool,
+                               uint32_t core) {
   helper *h = &pool->helpers[core];
   uint32_t pu = self->cores[core].pu;
   h->pool = pool;
@@ -148,13 +147,13 @@ static uint32_t callers_core(const kmbi_host *self, uint32_t count) {
 }
 
 /* Holds the caller on its core for the run, so that no core is left out. */
-static kmb_status hold(kmbi_host *self, uint32_t core, bool *held) {
+static kmb_status hold(kmbi_host *self, kmbi_host_pool *pool, uint32_t core,
+                       bool *held) {
   *held = false;
   if (self->bound_thread == gettid()) return KMB_OK;
   uint32_t pu = self->cores[core].pu;
   hwloc_bitmap_only(self->scratch, pu);
-  if (hwloc_get_cpubind(self->topology, self->pool->saved,
-                        HWLOC_CPUBIND_THREAD) ||
+  if (hwloc_get_cpubind(self->topology, pool->saved, HWLOC_CPUBIND_THREAD) ||
       hwloc_set_cpubind(self->topology, self->scratch, HWLOC_CPUBIND_THREAD))
     return KMBI_HOST_FAIL(self, KMB_ERR_PERM, errno,
                           "host: holding the calling thread on PU %u failed "
@@ -165,10 +164,11 @@ static kmb_status hold(kmbi_host *self, uint32_t core, bool *held) {
   return KMB_OK;
 }
 
-static kmb_status prepare(kmbi_host *self, uint32_t parts, uint32_t mine) {
+static kmb_status prepare(kmbi_host *self, kmbi_host_pool *pool, uint32_t parts,
+                          uint32_t mine) {
   for (uint32_t i = 0; i < parts; i++) {
-    if (i == mine || self->pool->helpers[i].state == HELPER_IDLE) continue;
-    kmb_status status = helper_start(self, i);
+    if (i == mine || pool->helpers[i].state == HELPER_IDLE) continue;
+    kmb_status status = helper_start(self, pool, i);
     if (status) return status;
   }
   return KMB_OK;
@@ -176,15 +176,17 @@ static kmb_status prepare(kmbi_host *self, uint32_t parts, uint32_t mine) {
 
 kmb_status kmbi_host_pool_run(kmbi_host *self, uint32_t parts,
                               kmbi_host_task task, void *arg) {
-  kmb_status status = self->pool ? KMB_OK : pool_open(self);
-  if (status) return status;
-  kmbi_host_pool *pool = self->pool;
+  kmbi_host_pool *pool = self->pool ? self->pool : pool_open(self);
+  if (!pool)
+    return KMBI_HOST_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "host: no memory for a pool of %u threads",
+                          (unsigned)self->core_count);
   /* Alone, the caller stays where it is. */
   uint32_t core = callers_core(self, parts > 1 ? parts : self->core_count);
   uint32_t mine = parts > 1 ? core : 0;
-  status = prepare(self, parts, mine);
+  kmb_status status = prepare(self, pool, parts, mine);
   bool held = false;
-  if (!status) status = hold(self, core, &held);
+  if (!status) status = hold(self, pool, core, &held);
   if (status) return status;
   pthread_mutex_lock(&pool->lock);
   pool->task = task;

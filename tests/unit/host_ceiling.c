@@ -124,7 +124,7 @@ static void one_ceiling(kmb_ceiling_kind kind, kmb_dtype dtype,
   if (kind == KMB_CEILING_FMA)
     REQUIRE_EQ(ceiling.bytes, 0);
   else
-    REQUIRE(ceiling.bytes >= 2 * LLC);
+    REQUIRE(ceiling.bytes >= 2ULL * LLC);
 }
 
 static void every_kind_is_measured(void) {

@@ -129,10 +129,11 @@ static void known_answers_of_each_type(void) {
   static const uint8_t e2m1[] = {0x98, 0x22, 0x81, 0xa8};
   static const uint8_t i4[] = {0x7d, 0x9f, 0x92}; /* -3 7, -1 -7, 2 -7 */
   unsigned char got[64];
-#define KNOWN(dtype, low, high, want)          \
-  do {                                         \
-    fill(got, sizeof(want), dtype, low, high); \
-    REQUIRE(!memcmp(got, want, sizeof(want))); \
+#define KNOWN(dtype, low, high, want)           \
+  do {                                          \
+    const void *bytes = (want);                 \
+    fill(got, sizeof(want), dtype, low, high);  \
+    REQUIRE(!memcmp(got, bytes, sizeof(want))); \
   } while (0)
   KNOWN(KMB_I32, -1000, 1000, i32);
   KNOWN(KMB_F64, -1, 1, f64);
@@ -295,32 +296,26 @@ static void odd_ends_write_no_byte_too_many(void) {
   REQUIRE_EQ(data[12], 0xEE);
 }
 
-static void bad_fills_are_named(void) {
+static void bad_fill(uint64_t bytes, kmb_dtype dtype, double low, double high,
+                     const char *text) {
   unsigned char data[16];
-  kmb_fill request = fill_of(data, 16, 99, -1, 1);
-#define FAILS(text) \
-  REQUIRE_FAILS(&f, f.ops->fill_random(f.self, &request), KMB_ERR_INVALID, text)
-  FAILS("element type 99");
-  request = fill_of(data, 15, KMB_F16, -1, 1);
-  FAILS("whole number");
-  request = fill_of(data, 16, KMB_F16, 1, -1);
-  FAILS("lower one first");
-  request = fill_of(data, 16, KMB_F16, NAN, 1);
-  FAILS("finite");
-  request = fill_of(data, 16, KMB_F64, -1, INFINITY);
-  FAILS("finite");
-  request = fill_of(data, 16, KMB_F16, -1, 65505);
-  FAILS("reach");
-  request = fill_of(data, 16, KMB_U8, -1, 5);
-  FAILS("reach");
-  request = fill_of(data, 16, KMB_I4, 0, 8);
-  FAILS("reach");
-  request = fill_of(data, 16, KMB_I64, 0, 0x1p63);
-  FAILS("reach");
-  request = fill_of(data, 16, KMB_I32, 0.2, 0.8);
-  FAILS("no integer");
-  request = fill_of(data, 16, KMB_F4_E2M1, 0.1, 0.2);
-  FAILS("no value");
+  kmb_fill request = fill_of(data, bytes, dtype, low, high);
+  REQUIRE_FAILS(&f, f.ops->fill_random(f.self, &request), KMB_ERR_INVALID,
+                text);
+}
+
+static void bad_fills_are_named(void) {
+  bad_fill(16, 99, -1, 1, "element type 99");
+  bad_fill(15, KMB_F16, -1, 1, "whole number");
+  bad_fill(16, KMB_F16, 1, -1, "lower one first");
+  bad_fill(16, KMB_F16, NAN, 1, "finite");
+  bad_fill(16, KMB_F64, -1, INFINITY, "finite");
+  bad_fill(16, KMB_F16, -1, 65505, "reach");
+  bad_fill(16, KMB_U8, -1, 5, "reach");
+  bad_fill(16, KMB_I4, 0, 8, "reach");
+  bad_fill(16, KMB_I64, 0, 0x1p63, "reach");
+  bad_fill(16, KMB_I32, 0.2, 0.8, "no integer");
+  bad_fill(16, KMB_F4_E2M1, 0.1, 0.2, "no value");
 }
 
 int main(void) {

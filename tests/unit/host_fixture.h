@@ -2,13 +2,12 @@
 #ifndef KMB_TESTS_HOST_FIXTURE_H
 #define KMB_TESTS_HOST_FIXTURE_H
 
+#include "host.h"
 #include "require.h"
 
 #include <kmb/backend.h>
 
 #include <stdarg.h>
-
-const kmb_backend_ops *kmbi_backend_host(void);
 
 typedef struct fixture {
   kmb_host host;

@@ -103,12 +103,10 @@ static void limit_is_a_number_or_max(void) {
 }
 
 static void lines_of_any_length_are_read(void) {
+  static char wide[9000];
   static char text[20000];
-  memset(text, 'x', sizeof text - 1);
-  memcpy(text, "first\n", 6);
-  text[10000] = '\n';
-  memcpy(text + 10001, "third\n\n", 7);
-  memcpy(text + 19990, "\nlast", 6);
+  memset(wide, 'x', sizeof wide - 1);
+  snprintf(text, sizeof text, "first\n%s\nthird\n\n%s\nlast", wide, wide);
   new_root();
   put("/f", text);
   char path[128];

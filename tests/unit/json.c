@@ -29,6 +29,18 @@ static void read_back_and_written_again_it_is_the_same(void) {
   kmb_results_destroy(second);
 }
 
+/* NaN apart, doubles are the same if their bits are. */
+static uint64_t bits_of(double value) {
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static void require_same(const double *a, const double *b, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    REQUIRE(bits_of(a[i]) == bits_of(b[i]));
+}
+
 static void doubles_and_counts_come_back_bit_by_bit(void) {
   kmb_results *first = sample_list(), *second = NULL;
   char *a = to_json(first);
@@ -39,13 +51,13 @@ static void doubles_and_counts_come_back_bit_by_bit(void) {
   for (size_t i = 0; i < kmbi_value_count; i++) {
     const kmbi_value *p = &x->values[i], *q = &y->values[i];
     REQUIRE_EQ(p->known, q->known);
-    REQUIRE(memcmp(&p->f64, &q->f64, sizeof p->f64) == 0);
+    require_same(&p->f64, &q->f64, 1);
     REQUIRE(p->u64 == q->u64);
     if (p->text) REQUIRE_STR(q->text, p->text);
     if (p->reason) REQUIRE_STR(q->reason, p->reason);
   }
   REQUIRE_EQ(y->sample_count, x->sample_count);
-  REQUIRE(memcmp(x->samples, y->samples, 4 * sizeof(double)) == 0);
+  require_same(x->samples, y->samples, 4);
   REQUIRE_HAS(a, "\"seed\": \"18446744073709551615\"");
   REQUIRE_HAS(a, "\"flops\": \"9007199254740993\"");
   REQUIRE_HAS(a, "\"least_bytes\": 9007199254740992");
@@ -100,7 +112,7 @@ static void many_samples_are_streamed(void) {
   REQUIRE_OK(read_text(s.data, s.size, &list));
   REQUIRE_OK(kmb_results_get(list, 0, &again));
   REQUIRE_EQ(again->sample_count, COUNT);
-  REQUIRE(memcmp(again->samples, ns, sizeof ns) == 0);
+  require_same(again->samples, ns, COUNT);
   free(s.data);
   kmb_results_destroy(list);
   kmb_result_destroy(result);
@@ -128,7 +140,7 @@ static void a_write_callback_has_the_last_word(void) {
 static kmb_status refuse(void *user, void *data, size_t size, size_t *got) {
   (void)data;
   (void)size;
-  (void)got;
+  *got = 0;
   return *(const kmb_status *)user;
 }
 
@@ -430,17 +442,18 @@ static void nesting_is_bounded(void) {
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "64 levels");
   memset(text, '[', sizeof text);
   REQUIRE_STATUS(parse(text, sizeof text), KMB_ERR_FORMAT);
-  for (size_t i = 0; i + 5 <= sizeof text; i += 5)
-    memcpy(text + i, "{\"a\":", 5);
+  for (size_t i = 0; i < sizeof text; i++)
+    text[i] = "{\"a\":"[i % 5];
   REQUIRE_STATUS(parse(text, sizeof text), KMB_ERR_FORMAT);
 }
 
 static void siblings_do_not_nest(void) {
   char text[1024] = "[";
-  for (int i = 0; i < 100; i++)
-    strcat(text, "[],{},");
-  strcat(text, "0]");
-  REQUIRE_OK(parse(text, strlen(text)));
+  size_t size = 1;
+  for (int i = 0; i < 100; i++, size += 6)
+    snprintf(text + size, sizeof text - size, "[],{},");
+  size += (size_t)snprintf(text + size, sizeof text - size, "0]");
+  REQUIRE_OK(parse(text, size));
 }
 
 static void escapes_are_decoded(void) {
@@ -487,7 +500,7 @@ int main(void) {
   RUN(nesting_is_bounded);
   RUN(siblings_do_not_nest);
   RUN(escapes_are_decoded);
-  if (getenv("KMB_TEST") && strcmp(getenv("KMB_TEST"), "full") == 0)
-    RUN(more_than_a_gib_is_refused);
+  const char *set = getenv("KMB_TEST");
+  if (set && strcmp(set, "full") == 0) RUN(more_than_a_gib_is_refused);
   return 0;
 }

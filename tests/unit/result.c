@@ -12,13 +12,17 @@ static kmb_result *empty(void) {
   return result;
 }
 
+static void check_row(size_t *row, kmb_value value, kmbi_kind kind) {
+  REQUIRE_EQ(kmbi_value_table[*row].value, value);
+  REQUIRE_EQ(kmbi_value_table[*row].kind, kind);
+  REQUIRE(kmbi_value_find(value) == kmbi_value_table + *row);
+  *row += 1;
+}
+
 static void the_table_is_the_map(void) {
   size_t count = 0;
-#define CHECK(id, number, type, json_key, si)                           \
-  REQUIRE_EQ(kmbi_value_table[count].value, KMB_VALUE_##id);            \
-  REQUIRE_EQ(kmbi_value_table[count].kind, KMBI_##type);                \
-  REQUIRE(kmbi_value_find(KMB_VALUE_##id) == kmbi_value_table + count); \
-  count++;
+#define CHECK(id, number, type, json_key, si) \
+  check_row(&count, KMB_VALUE_##id, KMBI_##type);
   KMB_VALUE_MAP(CHECK)
 #undef CHECK
   REQUIRE_EQ(kmbi_value_count, count);

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Builds libkmb and runs its tests. Installs through apt what is missing, as
+# root or with sudo. The last line counts the tests; the status is non-zero if
+# one failed or none ran.
+#
+# KMB_TEST=full  the long set: sanitizers, valgrind, clang, style, consumers
+# KMB_BUILD      build folder (build); the long set uses several, and adds to
+#                this name -gcc, -asan, -tsan and -clang
+# shellcheck source=scripts/setup.sh
+. "$(dirname "$0")/setup.sh"
+
+packages="$basic g++ python3-jsonschema"
+full=no
+case ${KMB_TEST:-} in
+'') ;;
+full)
+  full=yes
+  packages="$packages clang clang-format clang-tidy valgrind cmake doxygen"
+  ;;
+*) die "KMB_TEST is \"$KMB_TEST\"; leave it out, or set it to full" ;;
+esac
+
+begin=$(now)
+# shellcheck disable=SC2086 # a list of words
+need $packages
+logs=
+
+# run FOLDER LABEL [MESON TEST OPTION...]
+run() {
+  folder=$1 label=$2
+  shift 2
+  start=$(now)
+  say "testing $label"
+  rm -f "$folder/meson-logs/$label.json"
+  meson test -C "$folder" --no-rebuild --print-errorlogs --logbase "$label" \
+    "$@"
+  [ -f "$folder/meson-logs/$label.json" ] ||
+    die "meson left no record of the tests of $label."
+  logs="$logs $folder/meson-logs/$label.json"
+  say "tested $label in $(($(now) - start)) s"
+}
+
+# test_in SUFFIX [MESON OPTION...]: all but what needs no second compiler or
+# sanitizer
+test_in() {
+  folder=$build-$1 label=$1
+  shift
+  configure "$folder" -Dwerror=true "$@"
+  compile "$folder"
+  run "$folder" "$label" --no-suite full
+}
+
+if [ $full = no ]; then
+  configure "$build"
+  compile "$build"
+  run "$build" quick --no-suite full
+else
+  configure "$build-gcc" -Dwerror=true -Ddocs=true -Dbench=true
+  compile "$build-gcc"
+  run "$build-gcc" gcc
+  run "$build-gcc" valgrind --setup valgrind
+  test_in asan -Db_sanitize=address,undefined -Db_lundef=false
+  test_in tsan -Db_sanitize=thread -Db_lundef=false
+  CC=clang
+  export CC
+  test_in clang
+fi
+say "$(($(now) - begin)) s in all"
+# shellcheck disable=SC2086 # a list of words
+python3 scripts/count_tests.py $logs

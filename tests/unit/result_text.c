@@ -1,0 +1,358 @@
+/* What a person reads. */
+#include "samples.h"
+
+#include "format.h"
+#include "utf8.h"
+
+static void numbers_have_four_digits_and_a_unit(void) {
+  static const struct {
+    double ns;
+    const char *text;
+  } times[] = {{0, "0 ns"},
+               {0.30123, "0.3012 ns"},
+               {0.0123456, "0.01235 ns"},
+               {1, "1.000 ns"},
+               {9.9996, "10.00 ns"},
+               {99.996, "100.0 ns"},
+               {999.94, "999.9 ns"},
+               {999.96, "1.000 µs"},
+               {36130, "36.13 µs"},
+               {1.2345e6, "1.234 ms"},
+               {1.5e9, "1.500 s"},
+               {1.2e13, "12000 s"},
+               {-36130, "-36.13 µs"}};
+  static const struct {
+    double value;
+    const char *text;
+  } rates[] = {{210.34e9, "210.3 GB/s"},
+               {5, "5.000 B/s"},
+               {2.5e3, "2.500 kB/s"},
+               {3.3e12, "3.300 TB/s"},
+               {0, "0 B/s"}};
+  static const struct {
+    uint64_t bytes;
+    const char *text;
+  } sizes[] = {{0, "0 B"},
+               {1023, "1023 B"},
+               {1024, "1 KiB"},
+               {272629760, "260 MiB"},
+               {1600000000, "1.5 GiB"},
+               {1ULL << 50, "1024 TiB"}};
+  kmbi_memory memory = kmbi_memory_from(NULL);
+  kmbi_text text;
+  for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    kmbi_text_init(&text, &memory);
+    kmbi_put_time(&text, times[i].ns);
+    REQUIRE_STR(kmbi_text_get(&text), times[i].text);
+    kmbi_text_release(&text);
+  }
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    kmbi_text_init(&text, &memory);
+    kmbi_put_si(&text, rates[i].value, "B/s");
+    REQUIRE_STR(kmbi_text_get(&text), rates[i].text);
+    kmbi_text_release(&text);
+  }
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    kmbi_text_init(&text, &memory);
+    kmbi_put_bytes(&text, sizes[i].bytes);
+    REQUIRE_STR(kmbi_text_get(&text), sizes[i].text);
+    kmbi_text_release(&text);
+  }
+}
+
+static kmb_result *projection(const char *name, const char *tokens, double ns) {
+  kmbi_memory memory = kmbi_memory_from(NULL);
+  kmb_result *r = NULL;
+  const kmb_pair axes[] = {{"rows", "4096"}, {"tokens", tokens}};
+  REQUIRE_OK(kmbi_result_create(&memory, &r));
+  kmbi_result_set_axes(r, axes, 2);
+  kmbi_result_set_text(r, KMB_VALUE_NAME, name);
+  kmbi_result_set_f64(r, KMB_VALUE_TIME, ns);
+  kmbi_result_set_f64(r, KMB_VALUE_INTERVAL_LOW, ns * 0.99);
+  kmbi_result_set_f64(r, KMB_VALUE_INTERVAL_HIGH, ns * 1.01);
+  kmbi_result_set_f64(r, KMB_VALUE_INTERVAL_PCT, 1);
+  kmbi_result_set_u64(r, KMB_VALUE_SAMPLES, 412);
+  kmbi_result_set_u64(r, KMB_VALUE_BATCH, 1);
+  kmbi_result_set_text(r, KMB_VALUE_STOP_REASON, "CONVERGED");
+  kmbi_result_set_f64(r, KMB_VALUE_TARGET_PCT, 0.5);
+  kmbi_result_set_text(r, KMB_VALUE_TIMER, "HOST");
+  kmbi_result_set_text(r, KMB_VALUE_LAUNCH_MODE, "PLAIN");
+  kmbi_result_set_text(r, KMB_VALUE_CACHE_STATE, "ROTATED");
+  kmbi_result_set_text(r, KMB_VALUE_CACHE_REQUESTED, "COLD");
+  kmbi_result_set_u64(r, KMB_VALUE_REUSE_BYTES, 1 << 29);
+  kmbi_result_set_f64(r, KMB_VALUE_ACHIEVED_BYTES, 18.58e9);
+  kmbi_result_set_f64(r, KMB_VALUE_MEMORY_PCT, 87.25);
+  kmbi_result_set_f64(r, KMB_VALUE_SOL_PCT, 87.25);
+  kmbi_result_set_f64(r, KMB_VALUE_MEMORY_CEILING, 21.3e9);
+  kmbi_result_set_text(r, KMB_VALUE_MEMORY_CEILING_NAME, "read, measured");
+  kmbi_result_set_text(r, KMB_VALUE_PREDICTED_BOUND, "memory");
+  kmbi_result_set_text(r, KMB_VALUE_OBSERVED_BOUND, "memory");
+  kmbi_result_meta(r, "device.name", "Some CPU", NULL);
+  kmbi_result_meta(r, "caller.blas", "OpenBLAS", NULL);
+  return r;
+}
+
+static char *text_of(const kmb_result *result) {
+  sink s = {0};
+  REQUIRE_OK(kmb_result_write_text(result, sink_write, &s));
+  return s.data;
+}
+
+static char *table_of(const kmb_results *results) {
+  sink s = {0};
+  REQUIRE_OK(kmb_results_write_table(results, sink_write, &s));
+  return s.data;
+}
+
+static void one_result_is_a_readable_block(void) {
+  kmb_result *r = projection("q_proj", "1", 36130);
+  kmbi_result_absent(r, KMB_VALUE_SUM, "only TRACE sees device operations");
+  kmbi_result_absent(r, KMB_VALUE_FILL, "no buffers");
+  kmbi_result_absent(r, KMB_VALUE_BUSY, "only TRACE sees device operations");
+  kmbi_result_find(r, KMB_FINDING_NOT_COLD, KMB_WARNING, NULL, 0, "too warm");
+  char *text = text_of(r);
+  REQUIRE_STR(
+      text,
+      "q_proj  rows=4096, tokens=1\n"
+      "  time       36.13 µs ± 1.00%, 99% within-run interval [35.77 µs, "
+      "36.49 µs]\n"
+      "  samples    412 of 1 iteration; stop CONVERGED, target ± 0.50%\n"
+      "  timer      HOST, launch PLAIN\n"
+      "  cache      ROTATED (asked for: COLD), reuse after 512 MiB\n"
+      "  memory     18.58 GB/s, 87.2% of 21.30 GB/s (read, measured)\n"
+      "  bound      predicted memory, observed memory; 87.2% of the ceiling\n"
+      "  findings   warning NOT_COLD: too warm\n"
+      "  not known  busy_ns, sum_ns: only TRACE sees device operations\n"
+      "             fill: no buffers\n");
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static void a_result_without_a_time_says_so(void) {
+  kmbi_memory memory = kmbi_memory_from(NULL);
+  kmb_result *r = NULL;
+  REQUIRE_OK(kmbi_result_create(&memory, &r));
+  kmbi_result_absent(r, KMB_VALUE_TIME, "no sample was taken");
+  char *text = text_of(r);
+  REQUIRE_STR(text, "(no name)\n  time       not known\n"
+                    "  not known  time_ns: no sample was taken\n");
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static void every_section_shows(void) {
+  kmb_result *r = projection("q", "1", 100);
+  kmbi_result_set_f64(r, KMB_VALUE_BIAS, 3.5);
+  kmbi_result_set_f64(r, KMB_VALUE_RAW_MEDIAN, 103.5);
+  kmbi_result_set_u64(r, KMB_VALUE_ROUNDS, 5);
+  kmbi_result_set_f64(r, KMB_VALUE_ROUND_LOW, 99);
+  kmbi_result_set_f64(r, KMB_VALUE_ROUND_HIGH, 101);
+  kmbi_result_set_u64(r, KMB_VALUE_SAMPLES_DROPPED, 7);
+  kmbi_result_set_text(r, KMB_VALUE_TIMER_REASON, "the only one here");
+  kmbi_result_set_f64(r, KMB_VALUE_OVERHEAD, 0.25);
+  kmbi_result_set_u64(r, KMB_VALUE_FLOPS, 33554432);
+  kmbi_result_set_u64(r, KMB_VALUE_LEAST_BYTES, 67141632);
+  kmbi_result_set_text(r, KMB_VALUE_WORK_CONVENTION, "2mnk");
+  kmbi_result_set_text(r, KMB_VALUE_READING, "as predicted");
+  kmbi_result_set_text(r, KMB_VALUE_CHECK, "passed");
+  kmbi_result_set_f64(r, KMB_VALUE_CHECK_ERROR, 1.2e-6);
+  kmbi_result_set_f64(r, KMB_VALUE_TOLERANCE, 1e-4);
+  kmbi_result_set_f64(r, KMB_VALUE_CONFIRM_TIME, 100.5);
+  kmbi_result_set_f64(r, KMB_VALUE_CONFIRM_LOW, 100);
+  kmbi_result_set_f64(r, KMB_VALUE_CONFIRM_HIGH, 101);
+  kmbi_result_set_text(r, KMB_VALUE_CONFIRM_METHOD, "HOST, batch 4");
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "103.5 ns by the clock, less 3.500 ns of the timer's own");
+  REQUIRE_HAS(text,
+              "rounds     5, between-round interval [99.00 ns, 101.0 ns]");
+  REQUIRE_HAS(text, "7 dropped as warm-up");
+  REQUIRE_HAS(text, "overhead at most 0.2500 ns\n             the only one");
+  REQUIRE_HAS(text, "work       33.55 MFLOP, at least 67.14 MB (2mnk)");
+  REQUIRE_HAS(text, "reading    as predicted");
+  REQUIRE_HAS(text,
+              "check      passed, largest error 1.2e-06, tolerance 0.0001");
+  REQUIRE_HAS(text, "confirm    100.5 ns [100.0 ns, 101.0 ns], HOST, batch 4");
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static kmb_results *projections(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  kmb_result *r = projection("q_proj", "1", 36130);
+  kmbi_result_set_text(r, KMB_VALUE_READING, "memory-bound: 40%");
+  kmbi_result_find(r, KMB_FINDING_UNCALIBRATED, KMB_NOTE, NULL, 0, "no zero");
+  REQUIRE_OK(kmb_results_add(list, r));
+  r = projection("k_proj", "1", 9130);
+  kmbi_result_set_text(r, KMB_VALUE_READING, "memory-bound: 41%");
+  kmbi_result_find(r, KMB_FINDING_UNCALIBRATED, KMB_NOTE, NULL, 0, "no zero");
+  kmbi_result_find(r, KMB_FINDING_ABOVE_PEAK, KMB_DOUBT, NULL, 0, "too fast");
+  REQUIRE_OK(kmb_results_add(list, r));
+  r = projection("q_proj", "8", 1234567);
+  kmbi_result_set_text(r, KMB_VALUE_READING, "neither");
+  kmbi_result_absent(r, KMB_VALUE_SOL_PCT, "the cache's size is unknown");
+  kmbi_result_find(r, KMB_FINDING_UNCALIBRATED, KMB_NOTE, NULL, 0, "no zero");
+  REQUIRE_OK(kmb_results_add(list, r));
+  return list;
+}
+
+static void a_list_is_an_aligned_table(void) {
+  kmb_results *list = projections();
+  char *text = table_of(list);
+  REQUIRE_HAS(text,
+              "name    rows  tokens      time   ±99%    n  stop        GB/s  "
+              "%ceil  predict  observed  cache    timer  findings\n----");
+  REQUIRE_HAS(text,
+              "\nq_proj  4096       1  36.13 µs  1.00%  412  CONVERGED  18.58  "
+              "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED\n"
+              "k_proj  4096       1  9.130 µs  1.00%  412  CONVERGED  18.58  "
+              "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED "
+              "ABOVE_PEAK\n"
+              "q_proj  4096       8  1.235 ms  1.00%  412  CONVERGED  18.58  "
+              "    ?  memory   memory    ROTATED  HOST   UNCALIBRATED\n\n");
+  REQUIRE(!strstr(text, "GFLOP/s"));
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void what_rows_share_is_said_once(void) {
+  kmb_results *list = projections();
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "Readings\n"
+                    "  q_proj tokens=1, k_proj: memory-bound: 40% (figures of "
+                    "q_proj tokens=1; the others differ in\n    nothing else)\n"
+                    "  q_proj tokens=8: neither\n");
+  REQUIRE_HAS(text, "\nFindings\n"
+                    "  doubt ABOVE_PEAK (k_proj): too fast\n"
+                    "  note UNCALIBRATED (all rows): no zero\n");
+  REQUIRE_HAS(text, "\nNot known\n"
+                    "  %ceil (q_proj tokens=8): the cache's size is unknown\n");
+  REQUIRE_HAS(text, "\nMeasured on\n  Some CPU\n  blas OpenBLAS\n");
+  REQUIRE_HAS(text, "binds: memory 21.30 GB/s (read, measured)\n");
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void rows_of_one_axis_are_named_by_it(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  static const char *const names[] = {"a", "b", "c", "d"};
+  for (int i = 0; i < 8; i++) {
+    kmb_result *r = projection(names[i % 4], i < 4 ? "1" : "8", 100);
+    if (i < 4) kmbi_result_set_text(r, KMB_VALUE_READING, "same");
+    if (i == 1 || i == 2 || i == 5)
+      kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by %d ms", i);
+    REQUIRE_OK(kmb_results_add(list, r));
+  }
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "  all rows with tokens=1: same\n");
+  REQUIRE_HAS(text, "note DRIFT (b tokens=1, c tokens=1, b tokens=8): by 1 ms "
+                    "(figures of b tokens=1;");
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void two_findings_of_a_row_are_one_row(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  kmb_result *r = projection("a", "1", 100);
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by 1");
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by 2");
+  REQUIRE_OK(kmb_results_add(list, r));
+  REQUIRE_OK(kmb_results_add(list, projection("b", "1", 100)));
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "note DRIFT (a): by 1");
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void rows_that_differ_are_not_summed_up(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  kmb_result *r = projection("a", "1", 100);
+  REQUIRE_OK(kmb_results_add(list, r));
+  r = projection("b", "1", 100);
+  kmbi_result_meta(r, "device.name", "Other CPU", NULL);
+  REQUIRE_OK(kmb_results_add(list, r));
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "Some CPU (rows differ)");
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void names_cannot_steer_the_terminal(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  kmb_result *r = projection("a\x1b[2J\nb\xC2\x9B"
+                             "c",
+                             "1\t", 100);
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "x\x1b[2J");
+  char *text = text_of(r);
+  REQUIRE(!strchr(text, 0x1b) && !strstr(text, "\xC2\x9B"));
+  free(text);
+  REQUIRE_OK(kmb_results_add(list, r));
+  text = table_of(list);
+  REQUIRE(!strchr(text, 0x1b) && !strstr(text, "\xC2\x9B"));
+  REQUIRE_HAS(text, "\na [2J b c  4096");
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void an_empty_list_is_said_to_be_empty(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  char *text = table_of(list);
+  REQUIRE_STR(text, "no results\n");
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void lines_are_broken_at_spaces(void) {
+  kmb_result *r = projection("a", "1", 100);
+  char words[400];
+  for (size_t i = 0; i < sizeof words; i++)
+    words[i] = i % 8 == 7 ? ' ' : 'w';
+  words[sizeof words - 1] = '\0';
+  kmbi_result_set_text(r, KMB_VALUE_READING, words);
+  char *text = text_of(r);
+  char *line = strtok(strstr(text, "  reading"), "\n");
+  for (int i = 0; i < 4; i++, line = strtok(NULL, "\n"))
+    REQUIRE(line && strlen(line) <= KMBI_LINE_WIDTH && strlen(line) > 80);
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static void callbacks_decide_the_status(void) {
+  kmb_results *list = projections();
+  const kmb_result *r = NULL;
+  REQUIRE_OK(kmb_results_get(list, 0, &r));
+  sink s = {.status = 42};
+  REQUIRE_STATUS(kmb_result_write_text(r, sink_write, &s), 42);
+  REQUIRE_STATUS(kmb_results_write_table(list, sink_write, &s), 42);
+  s.status = KMB_ERR_IO;
+  REQUIRE_STATUS(kmb_results_write_table(list, sink_write, &s), KMB_ERR_IO);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "write callback");
+  REQUIRE_STATUS(kmb_result_write_text(NULL, sink_write, &s), KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_result_write_text(r, NULL, &s), KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_results_write_table(NULL, sink_write, &s),
+                 KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_results_write_table(list, NULL, &s), KMB_ERR_INVALID);
+  kmb_results_destroy(list);
+}
+
+int main(void) {
+  RUN(numbers_have_four_digits_and_a_unit);
+  RUN(one_result_is_a_readable_block);
+  RUN(a_result_without_a_time_says_so);
+  RUN(every_section_shows);
+  RUN(a_list_is_an_aligned_table);
+  RUN(what_rows_share_is_said_once);
+  RUN(rows_of_one_axis_are_named_by_it);
+  RUN(two_findings_of_a_row_are_one_row);
+  RUN(rows_that_differ_are_not_summed_up);
+  RUN(names_cannot_steer_the_terminal);
+  RUN(an_empty_list_is_said_to_be_empty);
+  RUN(lines_are_broken_at_spaces);
+  RUN(callbacks_decide_the_status);
+  return 0;
+}
