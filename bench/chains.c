@@ -35,17 +35,16 @@ static kmb_status empty(void *user, const kmb_launch *launch) {
  * same each time, so that no misprediction depends on the caller. */
 enum { BLOCK = 4 };
 
-#define CHAIN(name, type, step, blocks)                           \
-  static kmb_status name(void *user, const kmb_launch *launch) {  \
-    type *state = (type *)user;                                   \
-    type x = *state;                                              \
-    (void)launch;                                                 \
-    for (int block = 0; block < (blocks); block++) {              \
-      _Pragma("GCC unroll 4") for (int i = 0; i < BLOCK; i++) x = \
-          step(x);                                                \
-    }                                                             \
-    *state = x;                                                   \
-    return KMB_OK;                                                \
+#define CHAIN(name, type, step, blocks)                                    \
+  static kmb_status name(void *user, const kmb_launch *launch) {           \
+    type *state = (type *)user;                                            \
+    type x = *state;                                                       \
+    (void)launch;                                                          \
+    for (int block = 0; block < (blocks); block++) {                       \
+      _Pragma("GCC unroll 4") for (int i = 0; i < BLOCK; i++) x = step(x); \
+    }                                                                      \
+    *state = x;                                                            \
+    return KMB_OK;                                                         \
   }
 
 /* At 3 GHz a step takes 1.3 ns (integers) and 2.7 ns (floats). */

@@ -19,14 +19,14 @@ static const char *const pattern_names[PATTERNS] = {"in order", "scattered"};
 enum { REPEATS = 5, CASES = 6 };
 
 typedef struct point {
-  char name[64];
-  uint64_t bytes;
-  int pattern;
   kmb_buffers *buffers; /* shared by the patterns of one size */
-  double ns[STATES][REPEATS];
-  double samples[STATES]; /* of the last repeat */
+  uint64_t bytes;
   uint64_t slots;         /* when rotated */
+  double samples[STATES]; /* of the last repeat */
+  double ns[STATES][REPEATS];
+  int pattern;
   bool not_cold;
+  char name[64];
 } point;
 
 static kmb_buffers *make_buffers(kmb_device *device, uint64_t bytes) {
@@ -115,8 +115,9 @@ static void claim(report *r, const point *p, int over, const char *why_not) {
     ratios[i] = p->ns[COLD][i] / p->ns[over][i];
   middle m = of(ratios);
   snprintf(name, sizeof name, "%s, COLD / %s", p->name, state_names[over]);
-  figure f = {name, "x", of(p->ns[COLD]).median / of(p->ns[over]).median,
-              m.low, m.high, "of the five pairs", 1.5, 1e301};
+  figure f = {name,  "x",    of(p->ns[COLD]).median / of(p->ns[over]).median,
+              m.low, m.high, "of the five pairs",
+              1.5,   1e301};
   if (over == ROTATED) {
     f.bar_low = 0.95;
     f.bar_high = 1.05;

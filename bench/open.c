@@ -11,9 +11,9 @@
 
 enum { OPEN, LOAD, WHOLE, WAYS };
 static const char *const ways[WAYS] = {"kmb_device_open", "load", "whole"};
-static const char *const told[WAYS] = {
-    "kmb_device_open(\"host\")", "hwloc_topology_load alone",
-    "hwloc init, filters and load"};
+static const char *const told[WAYS] = {"kmb_device_open(\"host\")",
+                                       "hwloc_topology_load alone",
+                                       "hwloc init, filters and load"};
 
 static double time_open(void) {
   kmb_device *device = NULL;
@@ -44,17 +44,15 @@ static double time_load(bool whole) {
   if (!whole) begin = now_ns();
   if (!failed) failed = hwloc_topology_load(topology);
   double ns = now_ns() - begin;
-  if (failed) {
-    fprintf(stderr, "hwloc could not load the topology\n");
-    exit(2);
-  }
+  if (failed) give_up("hwloc", "could not load the topology");
   hwloc_topology_destroy(topology);
   return ns;
 }
 
 static int child(const char *way) {
-  double ns = strcmp(way, ways[OPEN]) == 0 ? time_open()
-                                           : time_load(strcmp(way, ways[WHOLE]) == 0);
+  double ns = strcmp(way, ways[OPEN]) == 0
+                  ? time_open()
+                  : time_load(strcmp(way, ways[WHOLE]) == 0);
   return write(STDOUT_FILENO, &ns, sizeof ns) == (ssize_t)sizeof ns ? 0 : 2;
 }
 
@@ -62,7 +60,7 @@ static int child(const char *way) {
 static double ask(int way) {
   int ends[2], status = 0;
   double ns = 0;
-  if (pipe(ends)) must(KMB_ERR_IO, "pipe");
+  if (pipe(ends)) give_up("pipe", strerror(errno));
   pid_t pid = fork();
   if (pid == 0) {
     dup2(ends[1], STDOUT_FILENO);
@@ -75,22 +73,48 @@ static double ask(int way) {
   ssize_t got = pid > 0 ? read(ends[0], &ns, sizeof ns) : -1;
   close(ends[0]);
   if (pid > 0) waitpid(pid, &status, 0);
-  if (got != (ssize_t)sizeof ns || status) {
-    fprintf(stderr, "the process for %s failed\n", told[way]);
-    exit(2);
-  }
+  if (got != (ssize_t)sizeof ns || status)
+    give_up(told[way], "its process failed");
   return ns;
 }
 
-static void add_row(json_t *rows, int way, const double *ns, size_t count,
-                    middle m) {
+/* One row of the table; gives the median. */
+static double add_row(json_t *rows, int way, const double *ns, size_t count,
+                      double *scratch) {
+  memcpy(scratch, ns, count * sizeof *scratch);
+  middle m = middle_of(scratch, count);
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
     json_array_append_new(list, json_real(ns[i]));
   json_array_append_new(rows, json_pack("{s:s, s:f, s:o}", "name", told[way],
                                         "median_ns", m.median, "ns", list));
-  printf("%-30s %8.1f us (95%%: %.1f to %.1f), %zu processes\n", told[way],
-         m.median / 1e3, m.low / 1e3, m.high / 1e3, count);
+  printf("%-30s %8.1f us (95%%: %.1f to %.1f; fastest %.1f), %zu processes\n",
+         told[way], m.median / 1e3, m.low / 1e3, m.high / 1e3, scratch[0] / 1e3,
+         count);
+  return m.median;
+}
+
+static void judge(report *r, canary *quiet, const double *ns, size_t count,
+                  double *scratch) {
+  json_t *rows = json_array();
+  double medians[WAYS];
+  for (int way = 0; way < WAYS; way++)
+    medians[way] = add_row(rows, way, ns + (size_t)way * count, count, scratch);
+  json_object_set_new(r->root, "times", rows);
+  for (size_t i = 0; i < count; i++)
+    scratch[i] = ns[i] / ns[LOAD * count + i];
+  middle pairs = middle_of(scratch, count);
+  figure f = {"kmb_device_open / hwloc_topology_load",
+              "x",
+              medians[OPEN] / medians[LOAD],
+              pairs.low,
+              pairs.high,
+              "95% of the paired medians",
+              -1e301,
+              1.2};
+  const char *why_not = canary_verdict(quiet, r);
+  printf("\n");
+  report_figure(r, &f, why_not);
 }
 
 int main(int argc, char **argv) {
@@ -98,8 +122,8 @@ int main(int argc, char **argv) {
   report r;
   report_open(&r, &argc, argv, "open");
   size_t count = option(argc, argv, "runs", 61);
-  double *ns = calloc((WAYS + 2) * count, sizeof *ns);
-  if (!ns) must(KMB_ERR_NOMEM, "memory");
+  double *ns = calloc((WAYS + 1) * count, sizeof *ns);
+  if (!ns) give_up("open", "out of memory");
   canary quiet;
   canary_start(&quiet);
   for (int way = 0; way < WAYS; way++)
@@ -109,26 +133,7 @@ int main(int argc, char **argv) {
       ns[(size_t)way * count + i] = ask(way);
     canary_spin(&quiet);
   }
-  double *ratio = ns + WAYS * count, *sorted = ratio + count;
-  for (size_t i = 0; i < count; i++)
-    ratio[i] = ns[i] / ns[LOAD * count + i];
-  json_t *rows = json_array();
-  double medians[WAYS];
-  for (int way = 0; way < WAYS; way++) {
-    const double *mine = ns + (size_t)way * count;
-    memcpy(sorted, mine, count * sizeof *sorted);
-    middle m = middle_of(sorted, count);
-    medians[way] = m.median;
-    add_row(rows, way, mine, count, m);
-  }
-  json_object_set_new(r.root, "times", rows);
-  middle pairs = middle_of(ratio, count);
-  const char *why_not = canary_verdict(&quiet, &r);
-  figure f = {"kmb_device_open / hwloc_topology_load", "x",
-              medians[OPEN] / medians[LOAD], pairs.low, pairs.high,
-              "95% of the paired medians", -1e301, 1.2};
-  printf("\n");
-  report_figure(&r, &f, why_not);
+  judge(&r, &quiet, ns, count, ns + WAYS * count);
   free(ns);
   return report_close(&r);
 }

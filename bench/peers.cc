@@ -19,8 +19,7 @@ struct runs {
 };
 
 // Keeps what one run says and prints nothing.
-class keeper : public benchmark::BenchmarkReporter {
-public:
+struct keeper : benchmark::BenchmarkReporter {
   bool ReportContext(const Context &) override {
     return true;
   }
@@ -41,7 +40,7 @@ public:
 void google_loop(benchmark::State &state, const chain *c) {
   kmb_launch launch = {};
   launch.struct_size = sizeof launch;
-  for (auto _ : state) {
+  for (auto _ : state) { // NOLINT(clang-analyzer-deadcode.DeadStores)
     if (__builtin_expect(c->launch(c->user, &launch) != KMB_OK, 0))
       state.SkipWithError("the function failed");
   }
@@ -52,10 +51,8 @@ void google_run(const chain *c, runs *r) {
   double begin = now_ns();
   benchmark::RunSpecifiedBenchmarks(&kept, std::string("^") + c->name + "$");
   r->their_wall.push_back(now_ns() - begin);
-  if (kept.failed || !(kept.ns > 0)) {
-    std::fprintf(stderr, "%s: Google Benchmark measured nothing\n", c->name);
-    std::exit(2);
-  }
+  if (kept.failed || !(kept.ns > 0))
+    give_up(c->name, "Google Benchmark measured nothing");
   r->theirs.push_back(kept.ns);
   r->their_cpu.push_back(kept.cpu_ns);
 }
@@ -113,9 +110,9 @@ void add_row(json_t *rows, const char *name, const runs &r) {
 void print_table(const std::vector<runs> &all, report *r) {
   // CPU time, which leaves out what others took, is shown and not judged:
   // libkmb reads the wall clock.
-  std::printf("%-14s %12s %12s %8s %12s %8s %8s %9s\n", "function",
-              "libkmb ns", "Google ns", "ratio", "Google CPU", "ratio",
-              "wall ms", "Google ms");
+  std::printf("%-14s %12s %12s %8s %12s %8s %8s %9s\n", "function", "libkmb ns",
+              "Google ns", "ratio", "Google CPU", "ratio", "wall ms",
+              "Google ms");
   json_t *rows = json_array();
   for (int i = 0; i < CHAINS; i++) {
     double a = of(all[i].ours).median, b = of(all[i].theirs).median;
@@ -138,20 +135,26 @@ void print_figures(const std::vector<runs> &all, report *r,
     bool empty = i == 0;
     middle pairs = paired(x.ours, x.theirs, empty);
     double a = of(x.ours).median, b = of(x.theirs).median;
-    std::string name = std::string(chains[i].name) +
-                       (empty ? ", libkmb - Google Benchmark"
-                              : ", libkmb / Google Benchmark");
-    figure f = {name.c_str(), empty ? "ns" : "x", empty ? a - b : a / b,
-                pairs.low, pairs.high, "95% of the paired medians",
-                empty ? -0.3 : 0.98, empty ? 0.3 : 1.02};
+    std::string name =
+        std::string(chains[i].name) +
+        (empty ? ", libkmb - Google Benchmark" : ", libkmb / Google Benchmark");
+    figure f = {
+        name.c_str(),        empty ? "ns" : "x", empty ? a - b : a / b,
+        pairs.low,           pairs.high,         "95% of the paired medians",
+        empty ? -0.3 : 0.98, empty ? 0.3 : 1.02};
     report_figure(r, &f, why_not);
     ours.insert(ours.end(), x.our_wall.begin(), x.our_wall.end());
     theirs.insert(theirs.end(), x.their_wall.begin(), x.their_wall.end());
   }
   middle pairs = paired(ours, theirs, false);
-  figure f = {"wall time, libkmb / Google Benchmark", "x",
-              of(ours).median / of(theirs).median, pairs.low, pairs.high,
-              "95% of the paired medians", -1e301, 1.0 / 3};
+  figure f = {"wall time, libkmb / Google Benchmark",
+              "x",
+              of(ours).median / of(theirs).median,
+              pairs.low,
+              pairs.high,
+              "95% of the paired medians",
+              -1e301,
+              1.0 / 3};
   report_figure(r, &f, why_not);
 }
 

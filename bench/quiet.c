@@ -3,13 +3,14 @@
 #include "quiet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #define SPIN_NS 5e6
 /* Longest spin over the shortest. */
 #define SPIN_LIMIT 1.05
-/* Others' share of the time of all processors, and of one of them. */
+/* Others' share of the time of all processors. */
 #define OTHERS_LIMIT_PCT 5.0
 
 static double spin(uint64_t steps) {
@@ -24,15 +25,23 @@ static double spin(uint64_t steps) {
 
 /* User, nice, system, interrupts and steal of all processors. */
 static bool read_busy(double *ns) {
-  unsigned long long user, nice, system, idle, wait, irq, softirq, steal;
+  enum { IDLE = 3, WAIT = 4, STEAL = 7 };
+  char line[256] = "";
   FILE *file = fopen("/proc/stat", "r");
-  if (!file) return false;
-  int got = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user,
-                   &nice, &system, &idle, &wait, &irq, &softirq, &steal);
-  fclose(file);
+  bool known =
+      file && fgets(line, sizeof line, file) && strncmp(line, "cpu ", 4) == 0;
+  if (file) fclose(file);
+  char *at = line + 4;
   double tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
-  *ns = (double)(user + nice + system + irq + softirq + steal) * tick;
-  return got == 8;
+  *ns = 0;
+  for (int field = 0; known && field <= STEAL; field++) {
+    char *end = at;
+    unsigned long long value = strtoull(at, &end, 10);
+    known = end != at;
+    if (field != IDLE && field != WAIT) *ns += (double)value * tick;
+    at = end;
+  }
+  return known;
 }
 
 static double seconds_ns(struct timeval t) {
@@ -98,8 +107,8 @@ static double others_pct(const canary *c) {
 const char *canary_verdict(const canary *c, report *r) {
   static char why[160];
   double spread = c->high / c->low, others = others_pct(c);
-  bool quiet = spread <= SPIN_LIMIT && others <= OTHERS_LIMIT_PCT &&
-               c->unquiet == 0;
+  bool quiet =
+      spread <= SPIN_LIMIT && others <= OTHERS_LIMIT_PCT && c->unquiet == 0;
   char share[32] = "unknown";
   if (others >= 0) snprintf(share, sizeof share, "%.1f%%", others);
   snprintf(why, sizeof why,
@@ -108,10 +117,10 @@ const char *canary_verdict(const canary *c, report *r) {
            quiet ? "quiet" : "NOT_QUIET", (unsigned long long)c->spins,
            100 * (spread - 1), share, (unsigned long long)c->unquiet);
   printf("\nmachine %s\n", why);
-  json_t *row = json_pack("{s:b, s:f, s:I, s:I}", "quiet", (int)quiet,
-                          "spin_spread_pct", 100 * (spread - 1), "spins",
-                          (json_int_t)c->spins, "unquiet_results",
-                          (json_int_t)c->unquiet);
+  json_t *row =
+      json_pack("{s:b, s:f, s:I, s:I}", "quiet", (int)quiet, "spin_spread_pct",
+                100 * (spread - 1), "spins", (json_int_t)c->spins,
+                "unquiet_results", (json_int_t)c->unquiet);
   if (others >= 0)
     json_object_set_new(row, "others_pct", json_real(others));
   else

@@ -9,13 +9,13 @@ extern "C" {
 #endif
 
 typedef struct canary {
-  uint64_t steps;      /* of the spin loop, for about SPIN_NS */
-  double low, high;    /* shortest and longest spin */
+  uint64_t steps;   /* of the spin loop, for about SPIN_NS */
+  double low, high; /* shortest and longest spin */
   uint64_t spins;
   double began_ns;
-  double busy_ns;      /* of all processors together, at the start */
-  double own_ns;       /* of this process and its children, at the start */
-  uint64_t unquiet;    /* results with the finding NOT_QUIET */
+  double busy_ns;   /* of all processors together, at the start */
+  double own_ns;    /* of this process and its children, at the start */
+  uint64_t unquiet; /* results with the finding NOT_QUIET */
   bool has_busy;
 } canary;
 

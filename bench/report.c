@@ -7,23 +7,19 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#ifndef JANSSON_VERSION
-#define JANSSON_VERSION "unknown"
-#endif
-
 double now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void fail(const char *what, const char *why) {
+void give_up(const char *what, const char *why) {
   fprintf(stderr, "%s: %s\n", what, why);
   exit(2);
 }
 
 void must(kmb_status status, const char *what) {
-  if (status) fail(what, kmb_last_error(NULL, NULL));
+  if (status) give_up(what, kmb_last_error(NULL, NULL));
 }
 
 static int compare(const void *a, const void *b) {
@@ -65,7 +61,7 @@ unsigned long option(int argc, char **argv, const char *name,
     errno = 0;
     unsigned long value = strtoul(argv[i + 1], &end, 10);
     if (errno || end == argv[i + 1] || *end || !value)
-      fail(argv[i], "needs a number above 0");
+      give_up(argv[i], "needs a number above 0");
     return value;
   }
   return otherwise;
@@ -74,7 +70,7 @@ unsigned long option(int argc, char **argv, const char *name,
 static void take_json(report *r, int *argc, char **argv) {
   for (int i = 1; i < *argc; i++) {
     if (strcmp(argv[i], "--json") != 0) continue;
-    if (i + 1 == *argc) fail("--json", "needs a file name");
+    if (i + 1 == *argc) give_up("--json", "needs a file name");
     r->path = argv[i + 1];
     for (int k = i; k + 2 <= *argc; k++)
       argv[k] = argv[k + 2 < *argc ? k + 2 : *argc];
@@ -85,7 +81,7 @@ static void take_json(report *r, int *argc, char **argv) {
 
 static void put(json_t *object, const char *key, const char *value) {
   if (json_object_set_new(object, key, json_string(value)))
-    fail("JSON", "out of memory");
+    give_up("JSON", "out of memory");
 }
 
 void report_version(report *r, const char *name, const char *version) {
@@ -101,14 +97,13 @@ void report_open(report *r, int *argc, char **argv, const char *program) {
   json_object_set_new(r->root, "versions", json_object());
   put(r->root, "program", program);
   const char *name = NULL;
-  if (kmb_device_attr_text(r->device, KMB_DEVICE_NAME, &name))
-    name = "unknown";
+  if (kmb_device_attr_text(r->device, KMB_DEVICE_NAME, &name)) name = "unknown";
   put(r->root, "hardware", name);
   uint64_t units = 0;
   if (kmb_device_attr_u64(r->device, KMB_DEVICE_UNITS, &units) == KMB_OK)
     json_object_set_new(r->root, "cores", json_integer((json_int_t)units));
   struct utsname system;
-  if (uname(&system)) fail("uname", strerror(errno));
+  if (uname(&system)) give_up("uname", strerror(errno));
   char kernel[sizeof system.sysname + sizeof system.release +
               sizeof system.machine + 3];
   snprintf(kernel, sizeof kernel, "%s %s %s", system.sysname, system.release,
@@ -124,8 +119,8 @@ void report_open(report *r, int *argc, char **argv, const char *program) {
   report_version(r, "jansson", JANSSON_VERSION);
   report_version(r, "compiler", __VERSION__);
   report_version(r, "build", BENCH_BUILD);
-  printf("%s: %s, %s, libkmb %s, %s\n\n", program, name, kernel,
-         kmb_version(), date);
+  printf("%s: %s, %s, libkmb %s, %s\n\n", program, name, kernel, kmb_version(),
+         date);
 }
 
 static void print_bar(const figure *f, char *text, size_t size) {
@@ -142,16 +137,19 @@ void report_figure(report *r, const figure *f, const char *why_not) {
   const char *verdict = why_not ? "no claim" : met ? "met" : "MISSED";
   char bar[64];
   print_bar(f, bar, sizeof bar);
-  printf("%-46s %9.4g %-3s (%.4g to %.4g: %s); bar %s: %s\n", f->name,
-         f->value, f->unit, f->low, f->high, f->spread, bar, verdict);
-  json_t *row = json_pack("{s:s, s:f, s:s, s:f, s:f, s:s, s:s, s:s}", "name",
-                          f->name, "value", f->value, "unit", f->unit, "low",
-                          f->low, "high", f->high, "spread", f->spread, "bar",
-                          bar, "verdict", verdict);
-  if (!row) fail("JSON", "out of memory");
+  printf("%-46s %9.4g %-3s (%.4g to %.4g: %s); bar %s: %s\n", f->name, f->value,
+         f->unit, f->low, f->high, f->spread, bar, verdict);
+  json_t *row =
+      json_pack("{s:s, s:f, s:s, s:f, s:f, s:s, s:s, s:s}", "name", f->name,
+                "value", f->value, "unit", f->unit, "low", f->low, "high",
+                f->high, "spread", f->spread, "bar", bar, "verdict", verdict);
+  if (!row) give_up("JSON", "out of memory");
   if (why_not) put(row, "reason", why_not);
   json_array_append_new(r->figures, row);
-  if (!why_not && !met) r->missed++;
+  if (why_not)
+    r->unclaimed++;
+  else if (!met)
+    r->missed++;
 }
 
 int report_close(report *r) {
@@ -160,8 +158,9 @@ int report_close(report *r) {
   if (r->path)
     failed = json_dump_file(r->root, r->path,
                             JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-  if (failed) fail(r->path, "cannot be written");
+  if (failed) give_up(r->path, "cannot be written");
   json_decref(r->root);
   kmb_device_close(r->device);
-  return r->missed ? 1 : 0;
+  if (r->missed) return 1;
+  return r->unclaimed ? 3 : 0;
 }

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#define KMB_BENCH_NORETURN __attribute__((noreturn))
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,7 +27,7 @@ typedef struct report {
   kmb_device *device;
   json_t *root, *figures; /* programs add their own keys to `root` */
   const char *path;       /* of --json, or NULL */
-  uint64_t missed;
+  uint64_t missed, unclaimed;
 } report;
 
 /* The middle of an ordered list and the narrowest interval of two order
@@ -41,13 +43,16 @@ double now_ns(void);
  * kernel, date and versions. Ends the program with a message if it cannot. */
 void report_open(report *r, int *argc, char **argv, const char *program);
 void report_version(report *r, const char *name, const char *version);
-/* Prints a figure beside its bar. With a reason `why_not` nothing is claimed. */
+/* Prints a figure beside its bar. With a reason `why_not` nothing is claimed.
+ */
 void report_figure(report *r, const figure *f, const char *why_not);
-/* Writes the JSON; the program's exit status: 0, or 1 if a claimed figure
- * misses its bar. */
+/* Writes the JSON. The program's exit status: 0, 1 if a claimed figure misses
+ * its bar, 3 if one is not claimed. */
 int report_close(report *r);
 
-/* Ends the program with the library's own words. */
+/* Ends the program. */
+KMB_BENCH_NORETURN void give_up(const char *what, const char *why);
+/* Ends it with the library's own words if the call failed. */
 void must(kmb_status status, const char *what);
 /* Value of "--NAME N" among the arguments, or `otherwise`. */
 unsigned long option(int argc, char **argv, const char *name,
