@@ -18,21 +18,29 @@ struct runs {
   std::vector<double> our_wall, their_wall;
 };
 
+struct kept {
+  double ns = 0, cpu_ns = 0;
+  bool failed = false;
+};
+
 // Keeps what one run says and prints nothing.
-struct keeper : benchmark::BenchmarkReporter {
+class keeper : public benchmark::BenchmarkReporter {
+public:
+  explicit keeper(kept *to) : to_(to) {}
   bool ReportContext(const Context &) override {
     return true;
   }
   void ReportRuns(const std::vector<Run> &reports) override {
     for (const Run &run : reports) {
-      failed = failed || run.error_occurred;
       double count = static_cast<double>(run.iterations);
-      ns = run.real_accumulated_time * 1e9 / count;
-      cpu_ns = run.cpu_accumulated_time * 1e9 / count;
+      to_->failed = to_->failed || run.error_occurred;
+      to_->ns = run.real_accumulated_time * 1e9 / count;
+      to_->cpu_ns = run.cpu_accumulated_time * 1e9 / count;
     }
   }
-  double ns = 0, cpu_ns = 0;
-  bool failed = false;
+
+private:
+  kept *to_;
 };
 
 // The same function pointer, the same arguments, and the status looked at, as
@@ -47,14 +55,15 @@ void google_loop(benchmark::State &state, const chain *c) {
 }
 
 void google_run(const chain *c, runs *r) {
-  keeper kept;
+  kept got;
+  keeper keep(&got);
   double begin = now_ns();
-  benchmark::RunSpecifiedBenchmarks(&kept, std::string("^") + c->name + "$");
+  benchmark::RunSpecifiedBenchmarks(&keep, std::string("^") + c->name + "$");
   r->their_wall.push_back(now_ns() - begin);
-  if (kept.failed || !(kept.ns > 0))
+  if (got.failed || !(got.ns > 0))
     give_up(c->name, "Google Benchmark measured nothing");
-  r->theirs.push_back(kept.ns);
-  r->their_cpu.push_back(kept.cpu_ns);
+  r->theirs.push_back(got.ns);
+  r->their_cpu.push_back(got.cpu_ns);
 }
 
 void kmb_run(kmb_device *device, const chain *c, runs *r, canary *quiet) {
