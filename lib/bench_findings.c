@@ -227,7 +227,7 @@ static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
                           {"stolen_time_pct", stolen}};
   kmbi_result_find(run->result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
                    "the machine was not quiet: %.0f preemptions for each 100 "
-                   "samples, %.1f%% of the time stolen by other guests",
+                   "samples, %.1f%% of the time taken by others",
                    preempted, stolen);
 }
 
