@@ -8,6 +8,7 @@
 
 /* Borders, in percent where they are shares. */
 #define OVERHEAD_PCT 1.0
+#define HOST_BOUND_PCT 5.0
 #define UNSTABLE_PCT 10.0
 #define CLOCK_DRIFT_PCT 2.0
 #define PREEMPTED_PCT 5.0
@@ -142,6 +143,31 @@ static void raise_overhead(kmbi_run *run, double time) {
                    kmbi_time_string(cost, run->overhead_ns), share);
 }
 
+/* What the tracer's records say of the launch. */
+static void raise_records(kmbi_run *run, const kmbi_round *round) {
+  if (run->choice.timer != KMB_TIMER_TRACE) return;
+  if (round->missing) {
+    kmb_figure figures[] = {{"incomplete_samples", (double)round->missing},
+                            {"device_ops", (double)run->device_ops}};
+    kmbi_result_find(run->result, KMB_FINDING_RECORDS_MISSING, KMB_WARNING,
+                     figures, 2,
+                     "%llu samples lacked records of some of the launch's "
+                     "%llu device operations and were left out",
+                     (unsigned long long)round->missing,
+                     (unsigned long long)run->device_ops);
+  }
+  double span = round->interval.median, idle = span - round->busy_ns;
+  if (run->choice.launch_mode != KMB_LAUNCH_PLAIN || run->device_ops < 2 ||
+      idle < HOST_BOUND_PCT / 100 * span)
+    return;
+  kmb_figure figures[] = {{"idle_ns", idle}, {"idle_pct", 100 * idle / span}};
+  kmbi_result_find(run->result, KMB_FINDING_HOST_BOUND, KMB_WARNING, figures, 2,
+                   "the device is idle for %.0f%% of the time between the "
+                   "launch's first and last operation: the host enqueues them "
+                   "too slowly; measure it as a graph",
+                   100 * idle / span);
+}
+
 static void raise_state(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
   const kmb_buffers *set = run->p.buffers;
@@ -155,6 +181,7 @@ static void raise_state(kmbi_run *run, const kmbi_round *round) {
                        "on the previous one's output; give a reset hook to "
                        "measure the same input each time",
                        set->descs[i].name);
+  raise_records(run, round);
   if (!round->invalid) return;
   kmb_figure figures[] = {{"invalid_samples", (double)round->invalid}};
   kmbi_result_find(result, KMB_FINDING_INVALID_TIMESTAMPS, KMB_WARNING, figures,
