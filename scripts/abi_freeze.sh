@@ -22,26 +22,35 @@ pins=tests/abi/v$abi
 if [ -f "$pins.c" ] && ! grep -q "interface of $series," "$pins.c"; then
   pins=${pins}_${series#*.}
 fi
-frozen=tests/abi/frozen-$series
-mkdir -p "$frozen/kmb"
-rm -f "$frozen"/kmb/*.h
-cp include/kmb/*.h "$frozen/kmb/"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+description=tests/abi/libkmb-$abi.abi
 # shellcheck disable=SC2086 # a command with its options
 for part in public backend growth; do
   python3 scripts/abi_pins.py $part include $cc >"$work/$part"
 done
+# shellcheck disable=SC2086
+scripts/abi_baseline.sh include lib/libkmb.map "$work/description" $cc
+# What an earlier series promised still holds.
+if [ "$pins" != "tests/abi/v$abi" ] &&
+  ! abidiff --no-added-syms --suppressions "$work/growth" "$description" \
+    "$work/description"; then
+  echo "this would break programs of an earlier series: nothing was written; \
+see docs/abi.md" >&2
+  exit 1
+fi
+
+frozen=tests/abi/frozen-$series
+mkdir -p "$frozen/kmb"
+rm -f "$frozen"/kmb/*.h
+cp include/kmb/*.h "$frozen/kmb/"
 cp "$work/public" "$pins.c"
-# One file at a time describes the backend interface, until it is frozen.
-backend_frozen=$(sed -n 's/^#define KMB_BACKEND_FROZEN //p' include/kmb/backend.h)
+cp "$work/growth" tests/abi/growth.abignore
+cp "$work/description" "$description"
+# One file describes the backend interface; once that is frozen, it stays.
 backend_pins=tests/abi/v${abi}_backend.c
-if [ "$backend_frozen" = 0 ] || [ ! -f "$backend_pins" ] ||
-  ! grep -q 'KMB_BACKEND_FROZEN == 1' "$backend_pins"; then
+if ! grep -qs 'KMB_BACKEND_FROZEN == 1' "$backend_pins"; then
   cp "$work/backend" "$backend_pins"
 fi
-cp "$work/growth" tests/abi/growth.abignore
-# shellcheck disable=SC2086
-scripts/abi_baseline.sh include lib/libkmb.map "tests/abi/libkmb-$abi.abi" $cc
 echo "written: $pins.c $backend_pins tests/abi/growth.abignore \
-tests/abi/libkmb-$abi.abi $frozen/kmb"
+$description $frozen/kmb"
