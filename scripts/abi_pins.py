@@ -214,8 +214,10 @@ def main():
     for struct in interface.structs:
         if mine(struct.header):
             print('\n'.join(struct_pins(struct, structs)))
-    print()
-    for entry in filter(mine, interface.inits):
+    inits = list(filter(mine, interface.inits))
+    if inits:
+        print()
+    for entry in inits:
         print('SIGNATURE(%s, %s (*)(void));' % entry[1:])
     functions = [f for f in interface.functions if mine(f[0])]
     print('\n'.join(function_pins(interface, functions, part == 'public')))

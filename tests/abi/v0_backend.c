@@ -168,7 +168,7 @@ MEMBER(kmb_backend_ops, telemetry, 224, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
 GROWS(kmb_backend_ops, 232);
 
-
+SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 
 int main(void) {
   return 0;
