@@ -15,7 +15,8 @@ case ${KMB_TEST:-} in
 '') ;;
 full)
   full=yes
-  packages="$packages clang clang-format clang-tidy valgrind cmake doxygen"
+  packages="$packages clang clang-format clang-tidy valgrind cmake doxygen \
+abigail-tools patch"
   ;;
 *) die "KMB_TEST is \"$KMB_TEST\"; leave it out, or set it to full" ;;
 esac
