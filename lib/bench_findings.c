@@ -99,12 +99,20 @@ static void raise_shape(kmbi_run *run, const kmbi_round *round) {
   double tick = round->batch ? run->tick_ns / (double)round->batch : 0;
   double relative = 0, spread = 0;
   kmbi_modes modes;
+  if (round->dropped) {
+    kmb_figure figures[] = {{"dropped_samples", (double)round->dropped},
+                            {"kept_samples", (double)round->count}};
+    kmbi_result_find(result, KMB_FINDING_DRIFT, KMB_NOTE, figures, 2,
+                     "the first %llu samples drifted and were dropped; %zu are "
+                     "kept",
+                     (unsigned long long)round->dropped, round->count);
+  }
   if (kmbi_drift(round->samples, round->count, tick, run->scratch, &relative)) {
     kmb_figure figures[] = {{"drift_pct", 100 * relative}};
     kmbi_result_set_f64(result, KMB_VALUE_DRIFT_PCT, 100 * relative);
     kmbi_result_find(result, KMB_FINDING_DRIFT, KMB_WARNING, figures, 1,
-                     "from the first to the last quarter of the run the time "
-                     "changed by %+.2g%%",
+                     "from the first to the last quarter of the samples the "
+                     "time changed by %+.2g%%",
                      100 * relative);
   }
   if (kmbi_bimodal(round->samples, round->count, tick, run->scratch, &modes)) {
@@ -219,7 +227,7 @@ static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
                           {"stolen_time_pct", stolen}};
   kmbi_result_find(run->result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
                    "the machine was not quiet: %.0f preemptions for each 100 "
-                   "samples, %.1f%% of the time stolen by other guests",
+                   "samples, %.1f%% of the time taken by others",
                    preempted, stolen);
 }
 

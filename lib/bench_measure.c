@@ -107,8 +107,8 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
   case KMBI_DROP_HALF:
     run->sample_first += n / 2;
     l->kept_since = column(run, END)[run->sample_first - 1];
+    l->rule.dropped_wall_ns = l->kept_since - l->started;
     l->next = kmbi_next_look(kept(run));
-    if (l->next < run->p.min_samples) l->next = (size_t)run->p.min_samples;
     break;
   case KMBI_GO_ON:
     l->next = kmbi_next_look(n);

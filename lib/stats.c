@@ -270,7 +270,7 @@ bool kmbi_halves_agree(const double *x, size_t n, double width,
  * warm-ups, after a third of a second; in 65% if the kept samples need only
  * last as long as those dropped. */
 #define FAR 2
-#define OUTLAST 4
+#define OUTLAST 5
 #define HALVES 0.75 /* of the interval's width */
 
 kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,

@@ -187,9 +187,29 @@ static void emit_frequency(const kmbi_host *self, kmb_emit_fn emit,
   emit(user, "core0_mhz", text, NULL);
 }
 
+/* How long the calling thread, which is the one that measures, was ready and
+ * others had the core. How often does not matter: the kernel's own work takes
+ * the core often and for some microseconds. */
+static void emit_steal(kmb_emit_fn emit, void *user) {
+  const char *path = "/proc/thread-self/schedstat";
+  char line[128];
+  char text[64];
+  unsigned long long ran = 0;
+  unsigned long long waited = 0;
+  if (!kmbi_host_first_line(path, line, sizeof line) ||
+      sscanf(line, "%llu %llu", &ran, &waited) != 2) { // NOLINT(cert-err34-c)
+    emit(user, "steal_ms", NULL, "/proc/thread-self/schedstat cannot be read");
+    return;
+  }
+  snprintf(text, sizeof text, "%llu.%06u", waited / 1000000,
+           (unsigned)(waited % 1000000));
+  emit(user, "steal_ms", text, NULL);
+}
+
 void kmbi_host_telemetry(void *opened, kmb_emit_fn emit, void *user) {
   char line[128];
   emit_frequency(opened, emit, user);
+  emit_steal(emit, user);
   bool known = kmbi_host_first_line("/proc/loadavg", line, sizeof line);
   if (known) line[strcspn(line, " ")] = '\0';
   emit(user, "loadavg_1min", known ? line : NULL,

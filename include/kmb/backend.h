@@ -211,7 +211,8 @@ typedef struct kmb_backend_ops {
    *  the library adds when they were read. Optional. The engine understands
    *  these, each a plain number but for the second:
    *  "clock_mhz" (of the measured units), "throttle" ("none", or the reasons),
-   *  "preemptions" and "steal_ms" (counted up since some start). */
+   *  "preemptions" (of the measuring thread) and "steal_ms" (for which others
+   *  had the core that it was ready to run on), counted up since some start. */
   void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
 } kmb_backend_ops;
 

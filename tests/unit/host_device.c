@@ -452,7 +452,7 @@ static void metadata_has_a_value_or_a_reason(void) {
                      "host.governor host.virtualized ");
   memset(&e, 0, sizeof e);
   f.ops->telemetry(f.self, emit, &e);
-  REQUIRE_STR(e.all, "core0_mhz loadavg_1min ");
+  REQUIRE_STR(e.all, "core0_mhz steal_ms loadavg_1min ");
   fixture_close(&f);
 }
 

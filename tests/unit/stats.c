@@ -105,8 +105,7 @@ static void sort_bounds_its_worst_cases(void) {
   }
 }
 
-/* McIlroy's adversary in short: values are fixed only when the sort compares,
- * so build the known killer of the median of three instead. */
+/* The sequence on which quicksort with a median of three is quadratic. */
 static void sort_survives_the_median_of_three_killer(void) {
   size_t n = MANY, half = n / 2;
   double sum = 0;
@@ -461,26 +460,25 @@ static void look_waits_until_the_kept_outlast_the_dropped(void) {
   fill_normal(2000, 1000, 5, 11);
   kmbi_rule rule = rule_of(0.005, 0);
   rule.dropped_wall_ns = 1000;
-  REQUIRE_EQ(look(&rule, 2000, 4000), KMBI_CONVERGED);
-  REQUIRE_EQ(look(&rule, 2000, 3999), KMBI_GO_ON);
+  REQUIRE_EQ(look(&rule, 2000, 5000), KMBI_CONVERGED);
+  REQUIRE_EQ(look(&rule, 2000, 4999), KMBI_GO_ON);
+}
+
+/* Two values, `first` and `second` of a hundred low in each half's blocks. */
+static void fill_halves(size_t first, size_t second) {
+  for (size_t i = 0; i < 1600; i++)
+    samples[i] = i % 100 < (i < 800 ? first : second) ? 1000 : 1004;
 }
 
 static void look_waits_while_the_halves_differ(void) {
-  fill_normal(1600, 1000, 5, 11);
+  /* The interval is [1000, 1004] each time, the design effect 1. */
   kmbi_rule rule = rule_of(0.005, 0);
+  fill_halves(51, 51);
   REQUIRE_EQ(look(&rule, 1600, 1000), KMBI_CONVERGED);
-  /* Every block alike, so no design effect: but two of three samples of the
-   * second half are a little higher. */
-  for (size_t i = 0; i < 1600; i++)
-    samples[i] = 1000 + (double)(i % 2) * (i < 800 ? 1 : 3) +
-                 (i % 4 == 0 && i >= 800 ? 1 : 0);
-  kmbi_interval i;
-  REQUIRE(kmbi_interval_of(samples, 1600, 0, 3, scratch, &i));
-  double first = kmbi_median(samples, 800, scratch);
-  double second = kmbi_median(samples + 800, 800, scratch);
-  REQUIRE(i.half <= 5);
-  REQUIRE_EQ(look(&rule, 1600, 1000),
-             fabs(first - second) > 1.5 * i.half ? KMBI_GO_ON : KMBI_CONVERGED);
+  fill_halves(51, 49);
+  REQUIRE_EQ(look(&rule, 1600, 1000), KMBI_GO_ON);
+  fill_halves(49, 51);
+  REQUIRE_EQ(look(&rule, 1600, 1000), KMBI_GO_ON);
 }
 
 static void halves_agree_up_to_the_width(void) {
@@ -601,6 +599,28 @@ static void drift_of_constant_samples_is_none(void) {
   double relative = 7;
   REQUIRE(!kmbi_drift(samples, 100, 0, scratch, &relative));
   REQUIRE(relative == 0);
+}
+
+/* Blocks of 200 whose share above the median swings by `swing` percent from
+ * one to the next, the first quarter 30 below and the last 30 above. */
+static void fill_swinging_trend(int swing) {
+  for (int i = 0; i < 3200; i++) {
+    int b = i / 200, above = 100 + (b % 2 ? -swing : swing);
+    above += b < 4 ? -30 : b < 12 ? 0 : 30;
+    samples[i] = i % 200 < above ? 3 : 1;
+  }
+}
+
+static void drift_stands_out_at_four_and_a_half_times_its_noise(void) {
+  /* 4.61 and 4.30 by hand: 0.6 over the root of a sixtieth of the squared
+   * steps, 13 (2a)^2 + 2 (2a + 0.3)^2. */
+  double relative = 0;
+  fill_swinging_trend(10);
+  REQUIRE(kmbi_drift(samples, 3200, 0, scratch, &relative));
+  REQUIRE(relative == 1);
+  fill_swinging_trend(11);
+  REQUIRE(!kmbi_drift(samples, 3200, 0, scratch, &relative));
+  REQUIRE(relative == 1);
 }
 
 static void drift_is_rare_in_stationary_runs(void) {
@@ -764,6 +784,7 @@ int main(void) {
   RUN(drift_below_half_a_tick_is_the_clocks);
   RUN(drift_needs_sixty_four_samples);
   RUN(drift_of_constant_samples_is_none);
+  RUN(drift_stands_out_at_four_and_a_half_times_its_noise);
   RUN(drift_is_rare_in_stationary_runs);
   RUN(two_modes_are_found_with_centres_and_share);
   RUN(modes_in_stretches_are_found);
