@@ -1,7 +1,8 @@
-/* The backends that are built in. */
+/* The backends that are built in, and which one a device's name means. */
 #include "backends.h"
 
 #include "error.h"
+#include "loader.h"
 
 /* Each backend's folder defines one entry and shares no header with lib/. */
 const kmb_backend_ops *kmbi_backend_host(void);
@@ -13,22 +14,56 @@ const kmb_backend_ops *kmbi_backend_at(size_t index) {
   return index < BUILT_IN ? built_in[index]() : NULL;
 }
 
-const kmb_backend_ops *kmbi_backend_find(const char *name, size_t length) {
-  char known[128] = "";
-  size_t used = 0;
+const char *kmbi_plugin_directory(void) {
+  return KMBI_PLUGIN_DIR;
+}
+
+static const kmb_backend_ops *find_built_in(const char *name, size_t length) {
   for (size_t i = 0; i < BUILT_IN; i++) {
     const kmb_backend_ops *ops = built_in[i]();
-    size_t size = strlen(ops->name);
-    if (size == length && memcmp(ops->name, name, length) == 0) return ops;
-    if (used + size + 3 < sizeof known) {
-      memcpy(known + used, i ? ", " : "", i ? 2 : 0);
-      used += i ? 2 : 0;
-      memcpy(known + used, ops->name, size + 1);
-      used += size;
-    }
+    if (strlen(ops->name) == length && memcmp(ops->name, name, length) == 0)
+      return ops;
   }
-  kmbi_fail(KMB_ERR_UNSUPPORTED,
-            "no backend \"%.*s\" in this libkmb; it has: %s",
-            length < 32 ? (int)length : 32, name, known);
   return NULL;
+}
+
+/* A specification may hold colons and a directory may be called anything, so
+ * the path ends with the first ".so" that a colon or the end follows. */
+static size_t path_length(const char *name) {
+  for (const char *at = strstr(name, ".so"); at; at = strstr(at + 1, ".so"))
+    if (at[3] == ':' || at[3] == '\0') return (size_t)(at - name) + 3;
+  return 0;
+}
+
+static kmb_status find_path(const char *name, const kmb_backend_ops **ops,
+                            const char **spec) {
+  size_t length = path_length(name);
+  if (length == 0)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "a backend by path is \"/…/FILE.so\" or "
+                     "\"/…/FILE.so:SPEC\", not \"%s\"",
+                     name);
+  kmb_status status = kmbi_plugin_at(name, length, ops);
+  if (status) return status;
+  if (find_built_in((*ops)->name, strlen((*ops)->name)))
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend calls itself \"%s\", which is a built-in one: "
+                     "%.*s",
+                     (*ops)->name, (int)length, name);
+  *spec = name + length + (name[length] == ':');
+  return KMB_OK;
+}
+
+kmb_status kmbi_backend_find(const char *name, const char *directory,
+                             const kmb_backend_ops **ops, const char **spec) {
+  if (name[0] == '/') return find_path(name, ops, spec);
+  size_t length = strcspn(name, ":");
+  if (!kmbi_backend_name_ok(name, length))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "\"%.40s\" is no name of a backend: use [a-z0-9_]+, at "
+                     "most %d characters, or an absolute path to a plugin",
+                     name, KMBI_NAME_SIZE - 1);
+  *spec = name + length + (name[length] == ':');
+  *ops = find_built_in(name, length);
+  return *ops ? KMB_OK : kmbi_plugin_named(directory, name, length, ops);
 }

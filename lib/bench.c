@@ -61,6 +61,9 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
   *out = NULL;
   kmb_status status = kmbi_device_enter(device, "kmb_bench");
   if (status) return status;
+  /* Success leaves the last error alone, whatever was tried on the way. */
+  kmbi_error_state before;
+  kmbi_error_save(&before);
   kmbi_run run = {.device = device};
   run.entered_ns = kmbi_now(device);
   status = kmbi_bench_params(params, true, &run);
@@ -70,7 +73,9 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
   if (!status) {
     *out = run.result;
     run.result = NULL;
+    kmbi_error_restore(&before);
   }
+  kmbi_device_note(device, status);
   kmbi_run_release(&run);
   kmbi_device_leave(device);
   return status;

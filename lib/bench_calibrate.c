@@ -8,6 +8,8 @@
 #define SAMPLE_NS 50e3
 #define TICKS_PER_SAMPLE 1000.0
 #define BATCH_LIMIT (UINT64_C(1) << 32)
+/* Each iteration of a replay is a node that is captured and instantiated. */
+#define REPLAY_LIMIT (UINT64_C(1) << 12)
 enum { SETTLED = 10, PROBE_SAMPLES = 3, NULL_SAMPLES = 11 };
 
 static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
@@ -20,24 +22,39 @@ static void close_plan(kmbi_run *run) {
   run->plan = NULL;
 }
 
+/* A replay visits every slot. */
+static uint64_t whole_rings(const kmbi_run *run, uint64_t batch) {
+  if (run->choice.timer != KMB_TIMER_GRAPH) return batch;
+  uint64_t over = batch % run->slots;
+  return over ? batch + run->slots - over : batch;
+}
+
+static void see_operations(kmbi_run *run, uint64_t got) {
+  for (uint64_t i = 0; i < got; i++)
+    if (run->block[i].ops > run->device_ops)
+      run->device_ops = run->block[i].ops;
+}
+
 /* Each slot once, however long that takes: the first use loads, compiles and
  * tunes. */
-static kmb_status visit_slots(kmbi_run *run, double *fastest) {
+static kmb_status visit_slots(kmbi_run *run, uint64_t batch, double *fastest) {
   uint64_t done = 0;
   double far = kmbi_now(run->device) + 1e18;
   *fastest = 0;
   while (done < run->slots) {
-    uint64_t got = 0;
-    kmb_status status = take(run, 1, run->slots - done, far, &got);
+    uint64_t got = 0, left = (run->slots - done + batch - 1) / batch;
+    kmb_status status = take(run, batch, left, far, &got);
     if (status) return status;
     if (!got)
       return kmbi_fail(KMB_ERR_CANCELLED, "cancelled while warming up; no "
                                           "sample was taken");
-    for (uint64_t i = 0; i < got; i++)
-      if (*fastest == 0 || run->block[i].span_ns < *fastest)
-        *fastest = run->block[i].span_ns;
-    done += got;
-    run->warmup_iterations += got;
+    for (uint64_t i = 0; i < got; i++) {
+      double ns = run->block[i].span_ns / (double)batch;
+      if (*fastest == 0 || ns < *fastest) *fastest = ns;
+    }
+    see_operations(run, got);
+    done += got * batch;
+    run->warmup_iterations += got * batch;
     kmbi_progress(run, done, 0);
   }
   return KMB_OK;
@@ -45,22 +62,25 @@ static kmb_status visit_slots(kmbi_run *run, double *fastest) {
 
 /* Then until ten samples in a row bring no time that is 1% below the fastest,
  * or the limit. */
-static kmb_status settle(kmbi_run *run, double fastest) {
+static kmb_status settle(kmbi_run *run, uint64_t batch, double fastest) {
   double until = kmbi_now(run->device) + run->p.warmup_ns;
   double last[SETTLED] = {0};
   uint64_t still = 0, n = 0;
   while (still < SETTLED && kmbi_now(run->device) < until) {
     uint64_t got = 0;
-    kmb_status status = take(run, 1, SETTLED, until, &got);
+    kmb_status status = take(run, batch, SETTLED, until, &got);
     if (status) return status;
     if (!got) break;
+    /* The first launches may have done more than the later ones do. */
+    if (n == 0) run->device_ops = 0;
+    see_operations(run, got);
     for (uint64_t i = 0; i < got; i++) {
-      double ns = run->block[i].span_ns;
+      double ns = run->block[i].span_ns / (double)batch;
       still = ns < 0.99 * fastest ? 0 : still + 1;
       if (ns < fastest) fastest = ns;
       last[n++ % SETTLED] = ns;
     }
-    run->warmup_iterations += got;
+    run->warmup_iterations += got * batch;
   }
   double scratch[SETTLED];
   size_t kept = n < SETTLED ? (size_t)n : SETTLED;
@@ -68,19 +88,38 @@ static kmb_status settle(kmbi_run *run, double fastest) {
   return KMB_OK;
 }
 
+/* What makes a choice impossible that the backend cannot know of. */
+static kmb_status refuse_choice(const kmbi_run *run) {
+  if (run->choice.timer == KMB_TIMER_GRAPH && run->p.reset && run->slots > 1)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "a reset hook cannot run inside a replay, which would "
+                     "then visit one of %u slots",
+                     (unsigned)run->slots);
+  return KMB_OK;
+}
+
 kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
-  kmb_status status =
-      kmbi_plan_open(run, &run->choice, 1, run->p.launch, &run->plan);
+  uint64_t batch = whole_rings(run, 1);
+  kmb_status status = refuse_choice(run);
+  if (!status)
+    status =
+        kmbi_plan_open(run, &run->choice, batch, run->p.launch, &run->plan);
   if (status) {
     run->plan = NULL;
     return kmbi_next_choice(run, status, next);
   }
   double fastest = 0;
-  status = visit_slots(run, &fastest);
+  run->device_ops = 0;
+  status = visit_slots(run, batch, &fastest);
   run->estimate_ns = fastest;
   if (!status && !(run->p.flags & KMB_BENCH_NO_WARMUP))
-    status = settle(run, fastest);
+    status = settle(run, batch, fastest);
   close_plan(run);
+  if (!status && run->choice.timer == KMB_TIMER_TRACE && !run->device_ops)
+    status = kmbi_fail(KMB_ERR_INCORRECT,
+                       "the tracer saw no device operation of the launch: the "
+                       "callback enqueued nothing on launch->stream, or its "
+                       "records were lost");
   *next = KMBI_CALIBRATE;
   return status;
 }
@@ -90,12 +129,6 @@ kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
 static double wanted_span(const kmbi_run *run) {
   double ticks = TICKS_PER_SAMPLE * run->tick_ns;
   return ticks > SAMPLE_NS ? ticks : SAMPLE_NS;
-}
-
-static uint64_t whole_rings(const kmbi_run *run, uint64_t batch) {
-  if (run->choice.timer != KMB_TIMER_GRAPH) return batch;
-  uint64_t over = batch % run->slots; /* a replay visits every slot */
-  return over ? batch + run->slots - over : batch;
 }
 
 /* The fastest of a few samples of `batch` iterations. */
@@ -117,19 +150,25 @@ static kmb_status probe(kmbi_run *run, uint64_t batch, double *span) {
 
 static bool single(const kmbi_run *run) {
   kmb_timer timer = run->choice.timer;
-  if (timer == KMB_TIMER_TRACE || timer == KMB_TIMER_EVENT) return true;
-  return timer == KMB_TIMER_HOST &&
-         (run->choice.cache == KMB_CACHE_COLD || run->p.reset);
+  if (timer == KMB_TIMER_TRACE || timer == KMB_TIMER_EVENT || run->p.reset)
+    return true;
+  return timer == KMB_TIMER_HOST && run->choice.cache == KMB_CACHE_COLD;
+}
+
+static uint64_t batch_limit(const kmbi_run *run) {
+  if (run->choice.timer != KMB_TIMER_GRAPH) return BATCH_LIMIT;
+  return run->slots > REPLAY_LIMIT ? run->slots : REPLAY_LIMIT;
 }
 
 static kmb_status find_batch(kmbi_run *run) {
+  uint64_t limit = batch_limit(run);
   uint64_t batch = whole_rings(run, 1);
   double want = wanted_span(run), span = run->estimate_ns * (double)batch;
-  while (span < want && batch < BATCH_LIMIT) {
+  while (span < want && batch < limit) {
     double factor = span > 0 ? 1.1 * want / span : 100;
     if (factor > 100) factor = 100; /* one step may mislead by its overhead */
     uint64_t larger = (uint64_t)((double)batch * factor) + 1;
-    batch = whole_rings(run, larger < BATCH_LIMIT ? larger : BATCH_LIMIT);
+    batch = whole_rings(run, larger < limit ? larger : limit);
     kmb_status status = probe(run, batch, &span);
     if (status) return status;
     if (kmbi_cancelled(run->device)) break;
@@ -186,8 +225,11 @@ kmb_status kmbi_calibrate(kmbi_run *run, kmbi_stage *next) {
   } else {
     status = find_batch(run);
   }
-  if (!status && run->choice.timer == KMB_TIMER_HOST && run->overhead_ns < 0)
+  if (!status && run->choice.timer == KMB_TIMER_HOST && run->overhead_ns < 0) {
     status = measure_overhead(run);
+    /* A graph cannot hold callbacks that do nothing. */
+    if (kmbi_is_local(status)) status = KMB_OK;
+  }
   *next = KMBI_MEASURE;
   return status;
 }

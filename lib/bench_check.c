@@ -156,8 +156,11 @@ static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
   };
   kmb_status status = run->p.launch(run->p.launch_user, &launch);
   if (status) return status;
-  return device->ops->stream_wait(device->self, run->stream,
-                                  FIRST_USE_LIMIT_NS);
+  status =
+      device->ops->stream_wait(device->self, run->stream, FIRST_USE_LIMIT_NS);
+  /* What still runs uses the buffers: nothing more can be done here. */
+  if (status == KMB_ERR_TIMEOUT) kmbi_device_note(device, KMB_ERR_LOST);
+  return status;
 }
 
 static kmb_status judge(kmbi_run *run, copies *c, const char *when,

@@ -13,11 +13,11 @@ typedef struct second {
   uint64_t batch;
 } second;
 
-/* Another timer that the backend proposed for the same state and mode, else on
- * HOST twice the batch. */
-static bool find_second(const kmbi_run *run, second *s) {
-  for (uint32_t i = 0; i < run->choice_count; i++) {
-    const kmb_choice *c = &run->choices[i];
+/* Another timer that the backend proposed for the same state and mode, from
+ * choice `*at` on; else on HOST twice the batch. */
+static bool find_second(const kmbi_run *run, uint32_t *at, second *s) {
+  while (*at < run->choice_count) {
+    const kmb_choice *c = &run->choices[(*at)++];
     if (c->timer == run->choice.timer || c->cache != run->choice.cache ||
         c->launch_mode != run->choice.launch_mode)
       continue;
@@ -25,8 +25,10 @@ static bool find_second(const kmbi_run *run, second *s) {
     if (c->timer == KMB_TIMER_GRAPH) s->batch = run->slots;
     return true;
   }
-  if (run->choice.timer != KMB_TIMER_HOST) return false;
+  if (run->choice.timer != KMB_TIMER_HOST || *at > run->choice_count)
+    return false;
   if (run->choice.cache == KMB_CACHE_COLD || run->p.reset) return false;
+  *at = run->choice_count + 1;
   *s = (second){run->choice, 2 * run->batch};
   return true;
 }
@@ -90,13 +92,20 @@ static void compare(kmbi_run *run, const second *s, const double *ns,
   /* The loop's own cost is spread over each batch in the same way, but it is
    * only known as a bound. */
   if (run->overhead_ns > 0) allowed += run->overhead_ns;
+  /* Beside a device's own timer the host's also holds the launch and the wait,
+   * by an amount that is not known: it can only read more. */
+  bool host_a = run->choice.timer == KMB_TIMER_HOST;
+  bool host_b = s->choice.timer == KMB_TIMER_HOST;
+  bool explained = (host_b && !host_a && theirs > ours) ||
+                   (host_a && !host_b && ours > theirs);
   kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_TIME, theirs);
   kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_LOW, b.low - bias_b);
   kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_HIGH, b.high - bias_b);
   kmbi_result_format(
       run->result, KMB_VALUE_CONFIRM_METHOD, "%s, %llu iterations a sample",
       kmbi_timer_name(s->choice.timer), (unsigned long long)s->batch);
-  if (!round->has_interval || fabs(ours - theirs) <= allowed) return;
+  if (!round->has_interval || explained || fabs(ours - theirs) <= allowed)
+    return;
   char a_text[KMBI_TIME_SIZE], b_text[KMBI_TIME_SIZE];
   kmb_figure figures[] = {{"time_ns", ours},
                           {"confirm_time_ns", theirs},
@@ -110,26 +119,30 @@ static void compare(kmbi_run *run, const second *s, const double *ns,
       kmbi_time_string(b_text, theirs), kmbi_time_string(a_text, ours));
 }
 
+/* The first other way that can be had. */
+static kmb_status confirm(kmbi_run *run) {
+  double ns[CONFIRM_SAMPLES];
+  uint32_t at = 0;
+  second s;
+  kmb_status status = KMB_OK;
+  while (find_second(run, &at, &s)) {
+    uint64_t count = 0;
+    status = take_second(run, &s, ns, &count);
+    if (!status) compare(run, &s, ns, count);
+    if (!kmbi_is_local(status)) return status;
+  }
+  unconfirmed(run, status ? kmb_last_error(NULL, NULL)
+                          : "there is no second timer for this cache state "
+                            "and launch mode");
+  return KMB_OK;
+}
+
 kmb_status kmbi_confirm(kmbi_run *run, kmbi_stage *next) {
   *next = KMBI_SUMMARISE;
-  second s;
   if (run->p.flags & KMB_BENCH_NO_CONFIRM) {
     unconfirmed(run, "the caller asked for none");
     return KMB_OK;
   }
-  if (!find_second(run, &s)) {
-    unconfirmed(run, "there is no second timer for this cache state and launch "
-                     "mode");
-    return KMB_OK;
-  }
-  double ns[CONFIRM_SAMPLES];
-  uint64_t count = 0;
-  kmb_status status = take_second(run, &s, ns, &count);
-  if (status && kmbi_is_local(status)) {
-    unconfirmed(run, kmb_last_error(NULL, NULL));
-    return KMB_OK;
-  }
-  if (!status) compare(run, &s, ns, count);
-  if (!status) status = kmbi_prove_cold(run);
-  return status;
+  kmb_status status = confirm(run);
+  return status ? status : kmbi_prove_cold(run);
 }

@@ -8,6 +8,7 @@
 
 /* Borders, in percent where they are shares. */
 #define OVERHEAD_PCT 1.0
+#define HOST_BOUND_PCT 5.0
 #define UNSTABLE_PCT 10.0
 #define CLOCK_DRIFT_PCT 2.0
 #define PREEMPTED_PCT 5.0
@@ -98,12 +99,20 @@ static void raise_shape(kmbi_run *run, const kmbi_round *round) {
   double tick = round->batch ? run->tick_ns / (double)round->batch : 0;
   double relative = 0, spread = 0;
   kmbi_modes modes;
+  if (round->dropped) {
+    kmb_figure figures[] = {{"dropped_samples", (double)round->dropped},
+                            {"kept_samples", (double)round->count}};
+    kmbi_result_find(result, KMB_FINDING_DRIFT, KMB_NOTE, figures, 2,
+                     "the first %llu samples drifted and were dropped; %zu are "
+                     "kept",
+                     (unsigned long long)round->dropped, round->count);
+  }
   if (kmbi_drift(round->samples, round->count, tick, run->scratch, &relative)) {
     kmb_figure figures[] = {{"drift_pct", 100 * relative}};
     kmbi_result_set_f64(result, KMB_VALUE_DRIFT_PCT, 100 * relative);
     kmbi_result_find(result, KMB_FINDING_DRIFT, KMB_WARNING, figures, 1,
-                     "from the first to the last quarter of the run the time "
-                     "changed by %+.2g%%",
+                     "from the first to the last quarter of the samples the "
+                     "time changed by %+.2g%%",
                      100 * relative);
   }
   if (kmbi_bimodal(round->samples, round->count, tick, run->scratch, &modes)) {
@@ -142,6 +151,31 @@ static void raise_overhead(kmbi_run *run, double time) {
                    kmbi_time_string(cost, run->overhead_ns), share);
 }
 
+/* What the tracer's records say of the launch. */
+static void raise_records(kmbi_run *run, const kmbi_round *round) {
+  if (run->choice.timer != KMB_TIMER_TRACE) return;
+  if (round->missing) {
+    kmb_figure figures[] = {{"incomplete_samples", (double)round->missing},
+                            {"device_ops", (double)run->device_ops}};
+    kmbi_result_find(run->result, KMB_FINDING_RECORDS_MISSING, KMB_WARNING,
+                     figures, 2,
+                     "%llu samples lacked records of some of the launch's "
+                     "%llu device operations and were left out",
+                     (unsigned long long)round->missing,
+                     (unsigned long long)run->device_ops);
+  }
+  double span = round->interval.median, idle = span - round->busy_ns;
+  if (run->choice.launch_mode != KMB_LAUNCH_PLAIN || run->device_ops < 2 ||
+      idle < HOST_BOUND_PCT / 100 * span)
+    return;
+  kmb_figure figures[] = {{"idle_ns", idle}, {"idle_pct", 100 * idle / span}};
+  kmbi_result_find(run->result, KMB_FINDING_HOST_BOUND, KMB_WARNING, figures, 2,
+                   "the device is idle for %.0f%% of the time between the "
+                   "launch's first and last operation: the host enqueues them "
+                   "too slowly; measure it as a graph",
+                   100 * idle / span);
+}
+
 static void raise_state(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
   const kmb_buffers *set = run->p.buffers;
@@ -155,6 +189,7 @@ static void raise_state(kmbi_run *run, const kmbi_round *round) {
                        "on the previous one's output; give a reset hook to "
                        "measure the same input each time",
                        set->descs[i].name);
+  raise_records(run, round);
   if (!round->invalid) return;
   kmb_figure figures[] = {{"invalid_samples", (double)round->invalid}};
   kmbi_result_find(result, KMB_FINDING_INVALID_TIMESTAMPS, KMB_WARNING, figures,

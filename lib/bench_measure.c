@@ -45,6 +45,11 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
       round->invalid++;
       continue;
     }
+    /* A span without all of its operations is too short. */
+    if (s->ops < run->device_ops * run->batch) {
+      round->missing++;
+      continue;
+    }
     size_t at = run->sample_count++;
     column(run, SPAN)[at] = s->span_ns / (double)run->batch;
     column(run, BUSY)[at] = s->busy_ns / (double)run->batch;
@@ -73,8 +78,9 @@ static uint64_t portion(const kmbi_run *run, size_t next) {
 
 /* A sample that counts nothing must not keep the loop going for ever. */
 static bool too_many_invalid(const kmbi_run *run, const kmbi_round *round) {
-  return round->invalid >= run->p.min_samples &&
-         round->invalid > 10 * (uint64_t)(run->sample_count + 1);
+  uint64_t useless = round->invalid + round->missing;
+  return useless >= run->p.min_samples &&
+         useless > 10 * (uint64_t)(run->sample_count + 1);
 }
 
 typedef struct loop {
@@ -101,8 +107,8 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
   case KMBI_DROP_HALF:
     run->sample_first += n / 2;
     l->kept_since = column(run, END)[run->sample_first - 1];
+    l->rule.dropped_wall_ns = l->kept_since - l->started;
     l->next = kmbi_next_look(kept(run));
-    if (l->next < run->p.min_samples) l->next = (size_t)run->p.min_samples;
     break;
   case KMBI_GO_ON:
     l->next = kmbi_next_look(n);
@@ -141,13 +147,14 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
     if (status) return status;
     if (kept(run) >= l.next) status = look(run, round, &l);
     if (status) return status;
-    uint64_t total = round->invalid + run->sample_count;
+    uint64_t total = round->invalid + round->missing + run->sample_count;
     if (too_many_invalid(run, round))
       return kmbi_fail(KMB_ERR_VENDOR,
-                       "%llu of %llu samples have impossible timestamps; use "
-                       "another timer",
+                       "of %llu samples %llu have impossible timestamps and "
+                       "%llu lack records; use another timer",
+                       (unsigned long long)total,
                        (unsigned long long)round->invalid,
-                       (unsigned long long)total);
+                       (unsigned long long)round->missing);
     limits(run, round, &l, got < want);
     if (!round->stop) kmbi_sleep(run->device, run->p.idle_ns);
   }

@@ -69,7 +69,8 @@ bool kmbi_is_local(kmb_status status) {
 
 kmb_status kmbi_next_choice(kmbi_run *run, kmb_status status,
                             kmbi_stage *next) {
-  bool another = run->choice_index + 1 < run->choice_count;
+  /* Rounds are compared: all of them are timed in the same way. */
+  bool another = !run->round && run->choice_index + 1 < run->choice_count;
   if (!another || !kmbi_is_local(status)) return status;
   size_t used = strlen(run->passed_over);
   snprintf(run->passed_over + used, sizeof run->passed_over - used,
@@ -239,8 +240,9 @@ static kmb_status prepare_slots(kmbi_run *run) {
     if (!status) status = list_warm(run);
     if (status) return status;
   }
-  for (uint32_t s = 0; run->p.setup && s < run->slots; s++) {
-    kmb_status status = run->p.setup(run->p.setup_user, s, run->p.config);
+  for (; run->p.setup && run->slots_set_up < run->slots; run->slots_set_up++) {
+    kmb_status status =
+        run->p.setup(run->p.setup_user, run->slots_set_up, run->p.config);
     if (status) return status;
   }
   return KMB_OK;
@@ -288,20 +290,31 @@ static kmb_status find_zeros(kmbi_run *run) {
 
 /* The step. */
 
-static kmb_status first_time(kmbi_run *run) {
+static bool is_unknown(kmb_status status) {
+  return status == KMB_ERR_UNAVAILABLE || status == KMB_ERR_UNSUPPORTED;
+}
+
+/* Unknown is an answer here: it leaves 0, and the last error as it was. */
+static kmb_status read_attributes(kmbi_run *run) {
   kmb_device *device = run->device;
-  kmb_status status = KMB_OK;
-  /* Unknown is an answer here: it leaves 0, and the last error as it was. */
   kmbi_error_state before;
   kmbi_error_save(&before);
-  if (device->ops->attr_u64(device->self, KMB_DEVICE_LLC_BYTES,
-                            &run->llc_bytes))
-    run->llc_bytes = 0;
-  if (device->ops->attr_f64(device->self, KMB_DEVICE_CLOCK_TICK_NS,
-                            &run->tick_ns))
-    run->tick_ns = 0;
+  kmb_status status = device->ops->attr_u64(device->self, KMB_DEVICE_LLC_BYTES,
+                                            &run->llc_bytes);
+  if (status && !is_unknown(status)) return status;
+  if (status) run->llc_bytes = 0;
+  status = device->ops->attr_f64(device->self, KMB_DEVICE_CLOCK_TICK_NS,
+                                 &run->tick_ns);
+  if (status && !is_unknown(status)) return status;
+  if (status) run->tick_ns = 0;
   kmbi_error_restore(&before);
-  if (run->p.buffers) {
+  return KMB_OK;
+}
+
+static kmb_status first_time(kmbi_run *run) {
+  kmb_device *device = run->device;
+  kmb_status status = read_attributes(run);
+  if (!status && run->p.buffers) {
     run->buffers = kmb_buffers_info_init();
     status = kmb_buffers_get_info(run->p.buffers, &run->buffers);
   }
@@ -323,7 +336,11 @@ kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next) {
     run->plan = NULL;
   }
   drop_warm(run, run->slots);
-  if (run->round && run->p.buffers) kmbi_buffers_release(run->p.buffers);
+  if (run->round > run->allocated_round) {
+    run->allocated_round = run->round;
+    run->slots_set_up = 0;
+    if (run->p.buffers) kmbi_buffers_release(run->p.buffers);
+  }
   run->choice = run->choices[run->choice_index];
   status = prepare_cache(run);
   if (status) return kmbi_next_choice(run, status, next);

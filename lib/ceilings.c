@@ -79,6 +79,7 @@ kmb_status kmb_device_ceiling(kmb_device *device, kmb_ceiling_kind kind,
   if (status) return status;
   kmb_ceiling ceiling = kmb_ceiling_init();
   status = kmbi_device_ceiling(device, kind, dtype, threads, &ceiling);
+  kmbi_device_note(device, status);
   kmbi_device_leave(device);
   if (status) return status;
   return kmbi_copy_out(out, &ceiling, sizeof ceiling, CEILING_V1,

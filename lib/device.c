@@ -109,6 +109,23 @@ static kmb_status read_params(const kmb_device_params *caller,
   return KMB_OK;
 }
 
+/* A backend that fails says why; one that does not is named at least. */
+static kmb_status open_backend(kmb_device *device, const char *spec) {
+  const kmbi_error_state none = {0};
+  kmbi_error_state before;
+  kmbi_error_save(&before);
+  kmbi_error_restore(&none);
+  kmb_status status =
+      device->ops->open(&device->host, spec, &device->params, &device->self);
+  kmb_status said = KMB_OK;
+  kmb_last_error(&said, NULL);
+  if (!status) kmbi_error_restore(&before);
+  if (status && !said)
+    kmbi_fail(status, "backend \"%s\" did not open and gave no reason (%s)",
+              device->ops->name, kmb_status_name(status));
+  return status;
+}
+
 static kmb_status open_with(const kmb_backend_ops *ops, const char *spec,
                             const kmb_device_params *params,
                             const kmb_hooks *hooks, kmb_device **out) {
@@ -129,8 +146,7 @@ static kmb_status open_with(const kmb_backend_ops *ops, const char *spec,
         kmbi_fail(KMB_ERR_INVALID, "device name is longer than %d characters",
                   KMBI_SPEC_SIZE - 1);
   fill_services(device);
-  if (!status)
-    status = ops->open(&device->host, spec, &device->params, &device->self);
+  if (!status) status = open_backend(device, spec);
   if (status) {
     kmbi_free(&memory, device, 1, sizeof *device);
     return status;
@@ -167,10 +183,10 @@ kmb_status kmb_device_open(const char *name, const kmb_device_params *caller,
   kmb_status status = read_params(caller, &params, &hooks);
   if (status) return status;
   if (strcmp(name, "auto") == 0) return open_first(&params, &hooks, out);
-  size_t length = strcspn(name, ":");
-  const kmb_backend_ops *ops = kmbi_backend_find(name, length);
-  if (!ops) return KMB_ERR_UNSUPPORTED;
-  const char *spec = name[length] ? name + length + 1 : name + length;
+  const kmb_backend_ops *ops = NULL;
+  const char *spec = NULL;
+  status = kmbi_backend_find(name, kmbi_plugin_directory(), &ops, &spec);
+  if (status) return status;
   return open_with(ops, spec, &params, &hooks, out);
 }
 
@@ -207,7 +223,17 @@ kmb_status kmbi_device_enter(kmb_device *device, const char *what) {
                      "%s: device %s is in use by another thread, a session or "
                      "a benchmark whose callback made this call",
                      what, device->spec);
-  return KMB_OK;
+  if (!device->lost) return KMB_OK;
+  kmbi_device_leave(device);
+  return kmbi_fail(KMB_ERR_LOST,
+                   "%s: work on device %s did not end, so that it is lost; "
+                   "close it and open another",
+                   what, device->spec);
+}
+
+kmb_status kmbi_device_note(kmb_device *device, kmb_status status) {
+  if (status == KMB_ERR_LOST) device->lost = true;
+  return status;
 }
 
 void kmbi_device_leave(kmb_device *device) {

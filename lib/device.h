@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-enum { KMBI_SPEC_SIZE = 64 };
+enum { KMBI_SPEC_SIZE = 1024 };
 
 typedef struct kmbi_ceiling_entry {
   kmb_ceiling ceiling;
@@ -26,6 +26,7 @@ struct kmb_device {
   kmbi_ceiling_entry *ceilings;
   pid_t pid;
   atomic_int busy;
+  bool lost; /* work on it did not end: no further call waits for it */
   uint64_t buffer_sets; /* that still exist */
   char spec[KMBI_SPEC_SIZE];
 };
@@ -39,6 +40,8 @@ struct kmb_device {
 /* Take the device for a call, and give it back. */
 kmb_status kmbi_device_enter(kmb_device *device, const char *what);
 void kmbi_device_leave(kmb_device *device);
+/* Remembers a device that is lost; returns `status`. */
+kmb_status kmbi_device_note(kmb_device *device, kmb_status status);
 /* For calls that need not exclude others: NULL and fork only. */
 kmb_status kmbi_device_check(const kmb_device *device, const char *what);
 

@@ -16,6 +16,12 @@
 
 enum { COMMAND_LINE_LIMIT = 32 * 1024, FILE_LIMIT = 4096, KEY_SIZE = 160 };
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define COMPILER "GCC " __VERSION__
+#else
+#define COMPILER __VERSION__ /* clang's names itself */
+#endif
+
 /* Every entry passes through here, and so through redaction. */
 static void meta(kmb_result *result, const char *key, const char *value,
                  const char *reason) {
@@ -158,7 +164,7 @@ static void collect_host(kmb_result *result) {
   meta(result, "kmb.version", KMB_VERSION, NULL);
   snprintf(kernel, sizeof kernel, "%d", KMB_ABI_MAJOR);
   meta(result, "kmb.abi", kernel, NULL);
-  meta(result, "kmb.compiler", __VERSION__, NULL);
+  meta(result, "kmb.compiler", COMPILER, NULL);
   collect_time(result);
   if (uname(&name) == 0) {
     snprintf(kernel, sizeof kernel, "%s %s", name.sysname, name.release);

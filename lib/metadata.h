@@ -12,8 +12,8 @@ struct kmb_device;
 void kmbi_metadata_collect(struct kmb_device *device,
                            const kmb_metadata_params *params,
                            kmb_result *result);
-/* What changes: stored under "clocks.WHEN.KEY"-like keys,
- * "telemetry.WHEN.KEY". `when` is "before", "during" or "after". */
+/* What changes: stored under "telemetry.WHEN.KEY". `when` is "before", "during"
+ * or "after". */
 void kmbi_metadata_telemetry(struct kmb_device *device, const char *when,
                              kmb_result *result);
 

@@ -24,14 +24,15 @@ static void set_ceilings(kmbi_run *run) {
     kmbi_result_set_f64(result, rows[i].value, c->value);
     const char *source =
         c->source == KMB_SOURCE_MEASURED ? "measured" : "caller's";
+    bool fma = c->kind == KMB_CEILING_FMA && c->dtype;
+    char where[32] = "", how[96] = "";
     if (c->threads)
-      kmbi_result_format(result, rows[i].name, "%s %s, %u threads%s%s%s",
-                         source, kmbi_ceiling_name(c->kind),
-                         (unsigned)c->threads, c->variant ? " (" : "",
-                         c->variant ? c->variant : "", c->variant ? ")" : "");
-    else
-      kmbi_result_format(result, rows[i].name, "%s %s", source,
-                         kmbi_ceiling_name(c->kind));
+      snprintf(where, sizeof where, ", %u thread%s", (unsigned)c->threads,
+               c->threads == 1 ? "" : "s");
+    if (c->variant) snprintf(how, sizeof how, " (%s)", c->variant);
+    kmbi_result_format(result, rows[i].name, "%s %s%s%s%s%s", source,
+                       kmbi_ceiling_name(c->kind), fma ? " " : "",
+                       fma ? kmb_dtype_name(c->dtype) : "", where, how);
     if (c->threads) kmbi_result_set_u64(result, KMB_VALUE_THREADS, c->threads);
   }
 }

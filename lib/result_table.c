@@ -22,7 +22,7 @@ static const struct {
     {"name", KMB_VALUE_NAME, TEXT},
     {"time", KMB_VALUE_TIME, TIME},
     {"±99%", KMB_VALUE_INTERVAL_PCT, PERCENT_2},
-    {"n", KMB_VALUE_SAMPLES, COUNT},
+    {"samples", KMB_VALUE_SAMPLES, COUNT},
     {"stop", KMB_VALUE_STOP_REASON, TEXT},
     {"GFLOP/s", KMB_VALUE_ACHIEVED_FLOPS, GIGA},
     {"GB/s", KMB_VALUE_ACHIEVED_BYTES, GIGA},

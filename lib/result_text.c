@@ -6,20 +6,29 @@
 
 enum { LABEL = 13 }; /* column at which values start */
 
+/* A line is put together in `to`, then broken to the width of a page. */
 typedef struct block {
   kmbi_text *to;
+  kmbi_text *page;
   const kmb_result *result;
 } block;
 
 static void start_line(const block *b, const char *label) {
-  kmbi_text_put(b->to, "  ");
-  kmbi_text_put(b->to, label);
+  kmbi_text_put(b->page, "  ");
+  kmbi_text_put(b->page, label);
   size_t width = kmbi_utf8_width(label) + 2;
-  kmbi_text_repeat(b->to, ' ', width < LABEL ? LABEL - width : 1);
+  kmbi_text_repeat(b->page, ' ', width < LABEL ? LABEL - width : 1);
+}
+
+static void end_line_at(const block *b, size_t indent) {
+  kmbi_put_wrapped(b->page, kmbi_text_get(b->to), LABEL, indent);
+  kmbi_text_put(b->page, "\n");
+  b->page->failed = b->page->failed || b->to->failed;
+  kmbi_text_release(b->to);
 }
 
 static void end_line(const block *b) {
-  kmbi_text_put(b->to, "\n");
+  end_line_at(b, LABEL);
 }
 
 static const char *text_of(const block *b, kmb_value value) {
@@ -47,14 +56,14 @@ static bool put_text(const block *b, const char *before, kmb_value value,
 
 static void put_head(const block *b) {
   const char *name = text_of(b, KMB_VALUE_NAME);
-  kmbi_put_clean(b->to, name && *name ? name : "(no name)");
+  kmbi_put_clean(b->page, name && *name ? name : "(no name)");
   for (uint64_t i = 0; i < b->result->axis_count; i++) {
-    kmbi_text_put(b->to, i ? ", " : "  ");
-    kmbi_put_clean(b->to, b->result->axes[i].key);
-    kmbi_text_put(b->to, "=");
-    kmbi_put_clean(b->to, b->result->axes[i].value);
+    kmbi_text_put(b->page, i ? ", " : "  ");
+    kmbi_put_clean(b->page, b->result->axes[i].key);
+    kmbi_text_put(b->page, "=");
+    kmbi_put_clean(b->page, b->result->axes[i].value);
   }
-  end_line(b);
+  kmbi_text_put(b->page, "\n");
 }
 
 static void put_range(const block *b, const char *before, kmb_value low_value,
@@ -137,11 +146,7 @@ static void put_timer(const block *b) {
     kmbi_text_put(b->to, ", overhead at most ");
     kmbi_put_time(b->to, overhead);
   }
-  end_line(b);
-  const char *reason = text_of(b, KMB_VALUE_TIMER_REASON);
-  if (!reason || !*reason) return;
-  start_line(b, "");
-  kmbi_put_wrapped(b->to, reason, LABEL, LABEL);
+  put_text(b, "; ", KMB_VALUE_TIMER_REASON, "");
   end_line(b);
 }
 
@@ -158,7 +163,7 @@ static void put_cache(const block *b) {
   if (!state) return;
   start_line(b, "cache");
   put_text(b, "", KMB_VALUE_CACHE_STATE, "");
-  if (asked && strcmp(asked, state) != 0)
+  if (asked && strcmp(asked, "DEFAULT") != 0 && strcmp(asked, state) != 0)
     put_text(b, " (asked for: ", KMB_VALUE_CACHE_REQUESTED, ")");
   put_text(b, ", ", KMB_VALUE_CACHE_METHOD, "");
   put_size(b, ", reuse after ", KMB_VALUE_REUSE_BYTES);
@@ -234,7 +239,7 @@ static void put_roofline(const block *b) {
   const char *reading = text_of(b, KMB_VALUE_READING);
   if (!reading || !*reading) return;
   start_line(b, "reading");
-  kmbi_put_wrapped(b->to, reading, LABEL, LABEL);
+  kmbi_put_clean(b->to, reading);
   end_line(b);
 }
 
@@ -263,16 +268,11 @@ static void put_confirm(const block *b) {
 static void put_findings(const block *b) {
   const char *label = "findings";
   for (const kmbi_finding *at = b->result->findings; at; at = at->next) {
-    const char *name = at->name ? at->name : kmb_finding_name(at->code);
-    const char *severity = kmbi_severity_name(at->severity);
     start_line(b, label);
-    kmbi_text_put(b->to, severity);
-    kmbi_text_put(b->to, " ");
-    kmbi_put_clean(b->to, name);
-    kmbi_text_put(b->to, ": ");
-    size_t column = LABEL + strlen(severity) + kmbi_utf8_width(name) + 3;
-    kmbi_put_wrapped(b->to, at->message, column, LABEL + 2);
-    end_line(b);
+    kmbi_text_format(b->to, "%s %s: %s", kmbi_severity_name(at->severity),
+                     at->name ? at->name : kmb_finding_name(at->code),
+                     at->message);
+    end_line_at(b, LABEL + 2);
     label = "";
   }
 }
@@ -298,26 +298,23 @@ static void put_unknown(const block *b) {
   for (size_t i = 0; i < kmbi_value_count; i++) {
     const char *reason = reason_of(b, i);
     if (!reason || told_before(b, i)) continue;
-    kmbi_text line;
-    kmbi_text_init(&line, b->to->memory);
-    kmbi_text_put(&line, kmbi_value_table[i].key);
+    start_line(b, label);
+    kmbi_text_put(b->to, kmbi_value_table[i].key);
     for (size_t k = i + 1; k < kmbi_value_count; k++) {
       const char *other = reason_of(b, k);
       if (other && strcmp(other, reason) == 0)
-        kmbi_text_format(&line, ", %s", kmbi_value_table[k].key);
+        kmbi_text_format(b->to, ", %s", kmbi_value_table[k].key);
     }
-    kmbi_text_format(&line, ": %s", reason);
-    start_line(b, label);
-    kmbi_put_wrapped(b->to, kmbi_text_get(&line), LABEL, LABEL + 2);
-    end_line(b);
-    b->to->failed = b->to->failed || line.failed;
-    kmbi_text_release(&line);
+    kmbi_text_format(b->to, ": %s", reason);
+    end_line_at(b, LABEL + 2);
     label = "";
   }
 }
 
 static void build(kmbi_text *to, const void *subject) {
-  block b = {to, subject};
+  kmbi_text line;
+  kmbi_text_init(&line, to->memory);
+  block b = {&line, to, subject};
   put_head(&b);
   put_time(&b);
   put_rounds(&b);

@@ -39,7 +39,7 @@ typedef struct kmbi_round {
   size_t count;
   kmbi_interval interval; /* if has_interval */
   double wall_ns;
-  uint64_t dropped, invalid, iterations, batch;
+  uint64_t dropped, invalid, missing, iterations, batch;
   double busy_ns, sum_ns; /* medians; TRACE */
   uint64_t ops;
   kmbi_stop stop;
@@ -64,7 +64,9 @@ typedef struct kmbi_run {
   kmb_choice choice;     /* the one in use */
   char passed_over[256]; /* why better ones are not */
   uint32_t slots;
-  uint64_t llc_bytes; /* 0: not needed or not known */
+  uint32_t slots_set_up;    /* by the setup hook */
+  uint32_t allocated_round; /* that the slots were allocated in */
+  uint64_t llc_bytes;       /* 0: not needed or not known */
   uint64_t sweep_bytes, reuse_bytes, wanted_slots;
   kmb_buffers_info buffers;
   kmb_span *warm; /* slots × warm_count */
@@ -82,7 +84,8 @@ typedef struct kmbi_run {
   double overhead_ns; /* of a null callback; < 0: not measured */
   uint64_t batch;
   uint64_t warmup_iterations;
-  uint32_t next_slot; /* where the next plan begins */
+  uint64_t device_ops; /* of one launch, once warm; 0: not known */
+  uint32_t next_slot;  /* where the next plan begins */
 
   /* Measure. */
   void *plan;

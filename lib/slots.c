@@ -225,6 +225,7 @@ kmb_status kmb_buffers_prepare(kmb_buffers *set, uint32_t slots) {
     budget = budget > used ? budget - used : 0;
   }
   if (!status) status = kmbi_buffers_prepare(set, slots, budget);
+  kmbi_device_note(set->device, status);
   kmbi_device_leave(set->device);
   return status;
 }

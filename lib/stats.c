@@ -244,8 +244,8 @@ bool kmbi_interval_of(const double *x, size_t n, double tick, uint64_t seed,
   double centre = kmbi_quantile(scratch, n, 0.5);
   double below = (centre - scratch[low]) * wider + interval->tick_part;
   double above = (scratch[high] - centre) * wider + interval->tick_part;
-  interval->low = fmin(centre - below, median);
-  interval->high = fmax(centre + above, median);
+  interval->low = fmin(centre - below, median - interval->tick_part);
+  interval->high = fmax(centre + above, median + interval->tick_part);
   interval->half = (interval->high - interval->low) / 2;
   return true;
 }
@@ -261,19 +261,40 @@ bool kmbi_halves_agree(const double *x, size_t n, double width,
   return fabs(first - second) <= width;
 }
 
+/* A start-up trend widens the interval through the design effect, so that to
+ * wait until it is diluted is honest but slow: 1.5 s for 20 ms of warm-up. It
+ * pays to drop it while the interval is FAR targets wide; nearer, waiting is
+ * quicker. What is left of a dropped trend the kept samples cannot show, so
+ * they must outlast what was dropped by OUTLAST, and the halves must differ by
+ * less than the interval. Simulated, the interval then held the truth in 98% of
+ * warm-ups, after a third of a second; in 65% if the kept samples need only
+ * last as long as those dropped. */
+#define FAR 2
+#define OUTLAST 5
+#define HALVES 0.75 /* of the interval's width */
+
 kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,
                        double wall_ns, double *scratch,
                        kmbi_interval *interval) {
   if (!kmbi_interval_of(x, n, rule->tick, rule->seed, scratch, interval))
     return KMBI_GO_ON;
   if (n < rule->min_samples || wall_ns < rule->min_wall_ns) return KMBI_GO_ON;
-  bool precise = interval->half <= rule->target * fabs(interval->median);
-  bool at_tick =
-      rule->tick > 0 && interval->half - interval->tick_part <= rule->tick / 2;
-  if (!precise && !at_tick) return KMBI_GO_ON;
-  if (!kmbi_halves_agree(x, n, 2 * interval->half, scratch))
+  double wanted = rule->target * fabs(interval->median);
+  double sampling = interval->half - interval->tick_part;
+  bool precise = interval->half <= wanted;
+  bool at_tick = rule->tick > 0 && sampling <= rule->tick / 2;
+  if (precise || at_tick) {
+    if (!kmbi_halves_agree(x, n, HALVES * 2 * interval->half, scratch))
+      return KMBI_GO_ON;
+    if (wall_ns < OUTLAST * rule->dropped_wall_ns) return KMBI_GO_ON;
+    return precise ? KMBI_CONVERGED : KMBI_RESOLUTION;
+  }
+  double relative = 0;
+  if (sampling > FAR * fmax(wanted, rule->tick / 2) &&
+      kmbi_drift(x, n, rule->tick, scratch, &relative) &&
+      fabs(relative) > rule->target)
     return KMBI_DROP_HALF;
-  return precise ? KMBI_CONVERGED : KMBI_RESOLUTION;
+  return KMBI_GO_ON;
 }
 
 size_t kmbi_next_look(size_t n) {

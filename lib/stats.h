@@ -48,14 +48,14 @@ typedef struct kmbi_interval {
 bool kmbi_interval_of(const double *x, size_t n, double tick, uint64_t seed,
                       double *scratch, kmbi_interval *interval);
 
-/* Medians of the two halves, and whether they differ by no more than the
- * interval's width. scratch: n */
+/* Whether the medians of the two halves differ by no more than `width`.
+ * scratch: n */
 bool kmbi_halves_agree(const double *x, size_t n, double width,
                        double *scratch);
 
 typedef enum kmbi_verdict {
   KMBI_GO_ON,     /* not precise enough yet */
-  KMBI_DROP_HALF, /* the halves differ: drop the first and go on */
+  KMBI_DROP_HALF, /* a trend: drop the first n / 2 and go on */
   KMBI_CONVERGED, /* precise enough */
   KMBI_RESOLUTION /* only the tick prevents more */
 } kmbi_verdict;
@@ -64,6 +64,7 @@ typedef struct kmbi_rule {
   double target; /* half-width over median, such as 0.005 */
   double tick;   /* of the clock, per iteration; 0: none */
   double min_wall_ns;
+  double dropped_wall_ns; /* wall time of the samples dropped so far */
   uint64_t min_samples;
   uint64_t seed;
 } kmbi_rule;
@@ -72,7 +73,8 @@ typedef struct kmbi_rule {
 kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,
                        double wall_ns, double *scratch,
                        kmbi_interval *interval);
-/* Number of samples at the next look: n · 1.3, at least n + 1. */
+/* Number of samples at the next look: n · 1.3, at least n + 1. After a drop, n
+ * is what is kept. */
 size_t kmbi_next_look(size_t n);
 
 /* Trend over the run: difference of the medians of the last and the first

@@ -2,7 +2,7 @@
  * on. What holds for several rows is said once. */
 #include "table.h"
 
-#include "utf8.h"
+#include "redact.h"
 
 const char *kmbi_table_keep(kmbi_table *table, kmbi_text *text) {
   const char *copy = NULL;
@@ -328,6 +328,7 @@ static void put_callers(const kmbi_table *table, kmbi_text *line) {
   enum { PREFIX = sizeof prefix - 1 };
   for (const kmbi_entry *at = table->results[0]->metadata; at; at = at->next) {
     if (strncmp(at->key, prefix, PREFIX) != 0 || !at->value) continue;
+    if (strcmp(at->value, KMBI_REDACTED) == 0) continue;
     kmbi_text_format(
         line, "%s%s %s%s", line->size ? ", " : "", at->key + PREFIX, at->value,
         all_say(table, at->key, at->value) ? "" : " (rows differ)");

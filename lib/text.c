@@ -11,6 +11,7 @@ void kmbi_text_release(kmbi_text *text) {
   kmbi_free(text->memory, text->data, text->capacity, 1);
   text->data = NULL;
   text->size = text->capacity = 0;
+  text->failed = false;
 }
 
 static bool reserve(kmbi_text *text, size_t more) {

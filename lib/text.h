@@ -14,6 +14,7 @@ typedef struct kmbi_text {
 } kmbi_text;
 
 void kmbi_text_init(kmbi_text *text, const kmbi_memory *memory);
+/* Empty again, as after init. */
 void kmbi_text_release(kmbi_text *text);
 void kmbi_text_put(kmbi_text *text, const char *more);
 void kmbi_text_put_n(kmbi_text *text, const char *more, size_t size);

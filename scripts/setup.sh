@@ -39,6 +39,7 @@ have() {
   libopenblas-dev) pkg-config --exists openblas ;;
   python3) command -v python3 ;;
   python3-jsonschema) python3 -c 'import jsonschema' ;;
+  abigail-tools) command -v abidiff ;;
   clang) command -v clang ;;
   *) command -v "$1" ;;
   esac >/dev/null 2>&1

@@ -15,7 +15,8 @@ case ${KMB_TEST:-} in
 '') ;;
 full)
   full=yes
-  packages="$packages clang clang-format clang-tidy valgrind cmake doxygen"
+  packages="$packages clang clang-format clang-tidy valgrind cmake doxygen \
+abigail-tools patch"
   ;;
 *) die "KMB_TEST is \"$KMB_TEST\"; leave it out, or set it to full" ;;
 esac
@@ -31,12 +32,14 @@ run() {
   shift 2
   start=$(now)
   say "testing $label"
-  rm -f "$folder/meson-logs/$label.json"
-  meson test -C "$folder" --no-rebuild --print-errorlogs --logbase "$label" \
-    "$@"
-  [ -f "$folder/meson-logs/$label.json" ] ||
-    die "meson left no record of the tests of $label."
-  logs="$logs $folder/meson-logs/$label.json"
+  rm -f "$folder/meson-logs/$label"*.json
+  meson test -C "$folder" --no-rebuild --print-errorlogs \
+    --logbase "$label" --timeout-multiplier 5 "$@"
+  # meson adds the setup's name to the log's.
+  for log in "$folder/meson-logs/$label"*.json; do
+    [ -f "$log" ] || die "meson left no record of the tests of $label."
+    logs="$logs $log"
+  done
   say "tested $label in $(($(now) - start)) s"
 }
 
@@ -58,7 +61,7 @@ else
   configure "$build-gcc" -Dwerror=true -Ddocs=true -Dbench=true
   compile "$build-gcc"
   run "$build-gcc" gcc
-  run "$build-gcc" valgrind --setup valgrind
+  run "$build-gcc" units --setup valgrind
   test_in asan -Db_sanitize=address,undefined -Db_lundef=false
   test_in tsan -Db_sanitize=thread -Db_lundef=false
   CC=clang

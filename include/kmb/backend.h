@@ -216,9 +216,16 @@ typedef struct kmb_backend_ops {
   void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
 } kmb_backend_ops;
 
-/** Entry of a backend: returns its table, which is never changed or freed.
- *  A plugin exports it as `kmb_backend_entry_1`. */
+/** Entry of a backend: returns its table, which is never changed or freed, or
+ *  NULL if there can be none. */
 typedef const kmb_backend_ops *(*kmb_backend_entry_fn)(void);
+
+/** A plugin's entry. The plugin defines it; the library looks it up. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const kmb_backend_ops *
+kmb_backend_entry_1(void);
 
 /** @} */
 

@@ -137,20 +137,39 @@ enum {
 
 /** Opens a device by name. Nothing is measured here: ceilings, biases and the
  *  clock's tick are measured when first asked for.
- *  @param name     "host"; other backends take "backend:ordinal"; "auto" takes
- *                  the first device that opens, and KMB_DEVICE_SPEC then says
- *                  which
+ *
+ *  A name that is not built in is looked for as `kmb-backend-NAME.so` in the
+ *  one directory that was compiled in (pkg-config's `plugindir`), and an
+ *  absolute path names a plugin anywhere. Nothing else is searched: no
+ *  relative path, no environment variable, no other directory. A plugin is
+ *  code that runs in this process; once loaded it stays until the process
+ *  ends, so a file that was replaced needs a new process. A failed open
+ *  leaves nothing behind that would keep a later one from working.
+ *  @param name     "host"; other backends take "backend:ordinal"; a plugin by
+ *                  path is "/dir/file.so" or "/dir/file.so:specification";
+ *                  "auto" takes the first built-in backend that opens, and
+ *                  KMB_DEVICE_SPEC then says which
  *  @param params   NULL for the defaults
- *  @param[out] device  the new handle; close it with kmb_device_close()
+ *  @param[out] device  the new handle; close it with kmb_device_close(); NULL
+ *                      on failure
  *  @retval KMB_ERR_INVALID      a NULL or malformed argument, or more threads
  *                               than cores
- *  @retval KMB_ERR_UNSUPPORTED  no backend of that name in this build, or
- *                               `params` asks for what this version lacks
- *  @retval KMB_ERR_UNAVAILABLE  the backend's library or device is absent
+ *  @retval KMB_ERR_UNSUPPORTED  no backend of that name, built in or in the
+ *                               directory of plugins; a plugin for another
+ *                               backend ABI, without a required function, or
+ *                               with another name; `params` asks for what this
+ *                               version lacks
+ *  @retval KMB_ERR_UNAVAILABLE  the plugin's file is absent or the dynamic
+ *                               linker does not take it (its words are in the
+ *                               message); the backend's library or device is
+ *                               absent
+ *  @retval KMB_ERR_FORMAT       the file is a shared object but exports no
+ *                               backend of its own
+ *  @retval KMB_ERR_VENDOR       the plugin's entry gave no table
  *  @retval KMB_ERR_NOMEM        out of memory
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend's own open returned
  *  @thread any
- *  @blocks no
+ *  @blocks while a plugin is loaded; else no
  *  @since 0.1 */
 KMB_API kmb_status kmb_device_open(const char *name,
                                    const kmb_device_params *params,

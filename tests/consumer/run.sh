@@ -3,7 +3,8 @@
 # against what was installed, as a user would.
 #
 # usage: run.sh WAY BUILD_DIR SOURCE_DIR MESON CC...
-# WAY is pkgconfig-c, pkgconfig-cpp, pkgconfig-static or cmake.
+# WAY is pkgconfig-c, pkgconfig-cpp, pkgconfig-static, pkgconfig-static-cpp or
+# cmake.
 set -u
 way=$1 build=$2 source=$3 meson=$4
 shift 4
@@ -60,16 +61,26 @@ pkgconfig-static)
     $(pkg-config --cflags kmb) "$libdir/libkmb.a" \
     $(pkg-config --libs hwloc jansson) -lm -pthread || fail "does not build"
   ;;
+pkgconfig-static-cpp)
+  compiler=$(cpp "$1") || skip "no C++ compiler was found (Debian package g++)"
+  "$compiler" -std=c++17 $flags -x c++ "$source/examples/minimal.c" -x none \
+    -o "$program" $(pkg-config --cflags kmb) "$libdir/libkmb.a" \
+    $(pkg-config --libs hwloc jansson) -lm -pthread || fail "does not build"
+  ;;
 cmake)
+  compiler=$(cpp "$1") || skip "no C++ compiler was found (Debian package g++)"
   command -v cmake >/dev/null || skip "cmake was not found (Debian package cmake)"
   prefix=$(pkg-config --variable=prefix kmb)
   {
     cmake -S "$source/tests/consumer" -B "$work/cmake" \
-      -DCMAKE_C_COMPILER="$1" -DMINIMAL="$source/examples/minimal.c" \
+      -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="$compiler" \
+      -DMINIMAL="$source/examples/minimal.c" \
       -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cmake"
   } >"$work/cmake.log" 2>&1 || fail "$(cat "$work/cmake.log")"
-  "$work/cmake/minimal_static" >"$work/out" 2>&1 ||
-    fail "the static program failed: $(cat "$work/out")"
+  # All four are built; each language and each kind of library runs once.
+  "$work/cmake/minimal_cpp_static" >"$work/out" 2>&1 ||
+    fail "the static C++ program failed: $(cat "$work/out")"
+  grep -q saxpy "$work/out" || fail "no result: $(cat "$work/out")"
   program=$work/cmake/minimal
   ;;
 *) fail "unknown way" ;;

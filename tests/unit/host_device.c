@@ -456,6 +456,100 @@ static void metadata_has_a_value_or_a_reason(void) {
   fixture_close(&f);
 }
 
+/* Machines that hwloc makes up: nothing is bound on them. */
+static void open_synthetic(const char *machine, uint64_t llc_bytes,
+                           uint32_t threads) {
+  fixture_init(&f);
+  REQUIRE_EQ(setenv("HWLOC_SYNTHETIC", machine, 1), 0);
+  kmb_status status = fixture_open(&f, llc_bytes, threads, 0);
+  REQUIRE_EQ(unsetenv("HWLOC_SYNTHETIC"), 0);
+  REQUIRE_EQ(status, KMB_OK);
+}
+
+#define TWO_SOCKETS                                      \
+  "pack:2 numa:1 l3:1(size=8388608) l2:4(size=1048576) " \
+  "l1d:1(size=32768) core:1 pu:2"
+
+static void cores_count_once_whatever_their_threads(void) {
+  open_synthetic(TWO_SOCKETS, 0, 0);
+  REQUIRE_EQ(u64(KMB_DEVICE_UNITS), 8);
+  REQUIRE_EQ(u64(KMB_DEVICE_THREADS), 8);
+  REQUIRE_EQ(u64(KMB_DEVICE_L1_BYTES), 32768);
+  REQUIRE_EQ(u64(KMB_DEVICE_L2_BYTES), 1048576);
+  REQUIRE_EQ(u64(KMB_DEVICE_LLC_BYTES), 2 * 8388608);
+  REQUIRE_EQ(u64(KMB_DEVICE_NUMA_NODES), 2);
+  REQUIRE_STR(text(KMB_DEVICE_LLC_SOURCE), "hwloc");
+  uint64_t node = 0;
+  REQUIRE_FAILS(&f, f.ops->attr_u64(f.self, KMB_DEVICE_NUMA_NODE, &node),
+                KMB_ERR_UNAVAILABLE, "several NUMA nodes");
+  fixture_close(&f);
+}
+
+static void used_cores_decide_the_cache(void) {
+  open_synthetic(TWO_SOCKETS, 0, 4);
+  REQUIRE_EQ(u64(KMB_DEVICE_LLC_BYTES), 8388608);
+  fixture_close(&f);
+  open_synthetic(TWO_SOCKETS, 0, 5);
+  REQUIRE_EQ(u64(KMB_DEVICE_LLC_BYTES), 2 * 8388608);
+  fixture_close(&f);
+}
+
+/* Five cores, one of them alone behind the second cache: it reads as much of
+ * that cache as the four read of theirs. */
+static void sweep_covers_each_cache_whoever_shares_it(void) {
+  open_synthetic(TWO_SOCKETS, 0, 5);
+  REQUIRE_EQ(f.ops->sweep_prepare(f.self, 4ULL * 8388608), KMB_OK);
+  const kmbi_host *host = f.self;
+  for (uint32_t i = 0; i < 5; i++) {
+    uint64_t start = i ? host->sweep_ends[i - 1] : 0;
+    uint64_t share = host->sweep_ends[i] - start;
+    uint64_t want = i < 4 ? 4 * 1048576 : 16 * 1048576;
+    REQUIRE(share >= want && share <= want + 8192);
+  }
+  REQUIRE_EQ(host->sweep_ends[4], host->sweep_size);
+  REQUIRE_EQ(kmbi_host_sweep(f.self), KMB_OK);
+  fixture_close(&f);
+}
+
+static void machine_without_caches_asks_for_them(void) {
+  uint64_t bytes = 0;
+  const char *words = NULL;
+  open_synthetic("numa:1 core:2 pu:1", 0, 0);
+  REQUIRE_FAILS(&f, f.ops->attr_u64(f.self, KMB_DEVICE_LLC_BYTES, &bytes),
+                KMB_ERR_UNAVAILABLE, "set kmb_device_params.llc_bytes");
+  REQUIRE_FAILS(&f, f.ops->attr_text(f.self, KMB_DEVICE_LLC_SOURCE, &words),
+                KMB_ERR_UNAVAILABLE, "llc_bytes");
+  REQUIRE_FAILS(&f, f.ops->attr_u64(f.self, KMB_DEVICE_L2_BYTES, &bytes),
+                KMB_ERR_UNAVAILABLE, "no L2");
+  kmb_ceiling ceiling = kmb_ceiling_init();
+  REQUIRE_FAILS(&f, f.ops->ceiling(f.self, KMB_CEILING_READ, 0, 0, &ceiling),
+                KMB_ERR_UNAVAILABLE, "llc_bytes");
+  fixture_close(&f);
+  open_synthetic("numa:1 core:2 pu:1", 65536, 0);
+  REQUIRE_EQ(u64(KMB_DEVICE_LLC_BYTES), 65536);
+  REQUIRE_EQ(f.ops->sweep_prepare(f.self, 131072), KMB_OK);
+  fixture_close(&f);
+}
+
+static void count_part(void *arg, uint32_t part, uint32_t parts) {
+  visit *v = arg;
+  v->parts[part]++;
+  if (part == 0) v->of = parts;
+}
+
+static void pool_of_more_threads_than_cores_works(void) {
+  open_synthetic(TWO_SOCKETS, 0, 0);
+  for (int repeat = 0; repeat < 50; repeat++)
+    for (uint32_t parts = 1; parts <= 8; parts += 1 + (uint32_t)repeat % 3) {
+      visit v = {{0}, 0};
+      REQUIRE_EQ(kmbi_host_pool_run(f.self, parts, count_part, &v), KMB_OK);
+      REQUIRE_EQ(v.of, parts);
+      for (uint32_t i = 0; i < 64; i++)
+        REQUIRE_EQ(v.parts[i], i < parts);
+    }
+  fixture_close(&f);
+}
+
 int main(void) {
   RUN(spec_must_be_empty);
   RUN(more_threads_than_cores_is_invalid);
@@ -479,5 +573,10 @@ int main(void) {
   RUN(forked_child_closes_without_waiting);
   RUN(tick_is_the_smallest_step);
   RUN(metadata_has_a_value_or_a_reason);
+  RUN(cores_count_once_whatever_their_threads);
+  RUN(used_cores_decide_the_cache);
+  RUN(sweep_covers_each_cache_whoever_shares_it);
+  RUN(machine_without_caches_asks_for_them);
+  RUN(pool_of_more_threads_than_cores_works);
   return 0;
 }

@@ -291,7 +291,12 @@ static void odd_ends_write_no_byte_too_many(void) {
   memset(data, 0xEE, sizeof data);
   fill(data, 12, KMB_F32, -1, 1); /* an odd number of elements */
   REQUIRE_EQ(data[12], 0xEE);
+  memset(data, 0xEE, sizeof data);
+  fill(data, 6, KMB_BF16, -1, 1);
+  REQUIRE_EQ(data[6], 0xEE);
+  REQUIRE_EQ(data[7], 0xEE);
   fill(data, 3, KMB_I4, -8, 7);
+  REQUIRE_EQ(data[6], 0xEE);
   fill(data, 0, KMB_I4, -8, 7);
   REQUIRE_EQ(data[12], 0xEE);
 }

@@ -185,6 +185,12 @@ static void top_group_of_the_mount_counts(void) {
   put("/proc/self/cgroup", "0::/gone/deeper\n");
   REQUIRE(kmbi_host_available(root, &bytes));
   REQUIRE_EQ(bytes, 4000);
+  /* A group outside this namespace is not looked for outside the mount. */
+  put("/sys/fs/outside/memory.max", "50\n");
+  put("/sys/fs/outside/memory.current", "1\n");
+  put("/proc/self/cgroup", "0::/../outside\n");
+  REQUIRE(kmbi_host_available(root, &bytes));
+  REQUIRE_EQ(bytes, 4000);
   drop_root();
 }
 

@@ -117,6 +117,7 @@ static void secrets_inside_of_values_are_replaced(void) {
       {NULL, "X: Bearer abc.def rest", "X: Bearer " HIDDEN " rest"},
       {NULL, "run --token abc --n 3", "run --token " HIDDEN " --n 3"},
       {NULL, "https://u:p@host/x?y", "https://" HIDDEN "@host/x?y"},
+      {NULL, "https://u:p@ss@host", "https://" HIDDEN "@host"},
       {NULL, "git+https://abc@host", "git+https://" HIDDEN "@host"},
       {NULL, "http://host/@scope:1", "http://host/@scope:1"},
       {NULL, "https://host/?access_token=q#f",

@@ -166,7 +166,7 @@ static void every_section_shows(void) {
   REQUIRE_HAS(text,
               "rounds     5, between-round interval [99.00 ns, 101.0 ns]");
   REQUIRE_HAS(text, "7 dropped as warm-up");
-  REQUIRE_HAS(text, "overhead at most 0.2500 ns\n             the only one");
+  REQUIRE_HAS(text, "overhead at most 0.2500 ns; the only one here");
   REQUIRE_HAS(text, "work       33.55 MFLOP, at least 67.14 MB (2mnk)");
   REQUIRE_HAS(text, "reading    as predicted");
   REQUIRE_HAS(text,
@@ -199,17 +199,18 @@ static kmb_results *projections(void) {
 static void a_list_is_an_aligned_table(void) {
   kmb_results *list = projections();
   char *text = table_of(list);
-  REQUIRE_HAS(text,
-              "name    rows  tokens      time   ±99%    n  stop        GB/s  "
-              "%ceil  predict  observed  cache    timer  findings\n----");
-  REQUIRE_HAS(text,
-              "\nq_proj  4096       1  36.13 µs  1.00%  412  CONVERGED  18.58  "
-              "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED\n"
-              "k_proj  4096       1  9.130 µs  1.00%  412  CONVERGED  18.58  "
-              "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED "
-              "ABOVE_PEAK\n"
-              "q_proj  4096       8  1.235 ms  1.00%  412  CONVERGED  18.58  "
-              "    ?  memory   memory    ROTATED  HOST   UNCALIBRATED\n\n");
+  REQUIRE_HAS(
+      text, "name    rows  tokens      time   ±99%  samples  stop        GB/s  "
+            "%ceil  predict  observed  cache    timer  findings\n----");
+  REQUIRE_HAS(
+      text,
+      "\nq_proj  4096       1  36.13 µs  1.00%      412  CONVERGED  18.58  "
+      "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED\n"
+      "k_proj  4096       1  9.130 µs  1.00%      412  CONVERGED  18.58  "
+      "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED "
+      "ABOVE_PEAK\n"
+      "q_proj  4096       8  1.235 ms  1.00%      412  CONVERGED  18.58  "
+      "    ?  memory   memory    ROTATED  HOST   UNCALIBRATED\n\n");
   REQUIRE(!strstr(text, "GFLOP/s"));
   free(text);
   kmb_results_destroy(list);
@@ -262,6 +263,22 @@ static void two_findings_of_a_row_are_one_row(void) {
   REQUIRE_OK(kmb_results_add(list, projection("b", "1", 100)));
   char *text = table_of(list);
   REQUIRE_HAS(text, "note DRIFT (a): by 1");
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static void one_row_is_called_by_its_name(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  kmb_result *r = projection("a", "1", 100);
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by 1");
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by ");
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by x");
+  REQUIRE_OK(kmb_results_add(list, r));
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "  note DRIFT (a): by 1\n"
+                    "  note DRIFT (a): by\n"
+                    "  note DRIFT (a): by x\n");
   free(text);
   kmb_results_destroy(list);
 }
@@ -349,6 +366,7 @@ int main(void) {
   RUN(what_rows_share_is_said_once);
   RUN(rows_of_one_axis_are_named_by_it);
   RUN(two_findings_of_a_row_are_one_row);
+  RUN(one_row_is_called_by_its_name);
   RUN(rows_that_differ_are_not_summed_up);
   RUN(names_cannot_steer_the_terminal);
   RUN(an_empty_list_is_said_to_be_empty);

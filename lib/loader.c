@@ -1,0 +1,182 @@
+/* Loading plugins.
+ *
+ * There is no registry of our own: the dynamic linker keeps one, guards it and
+ * survives fork. A plugin is opened again for each device, which costs a
+ * look-up, and is never closed, since its threads and tables may still be in
+ * use. Failures are not remembered: a file or a driver may appear later. */
+#define _GNU_SOURCE /* dladdr1 */
+#include "loader.h"
+
+#include "device.h"
+#include "error.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define ENTRY "kmb_backend_entry_1"
+
+bool kmbi_backend_name_ok(const char *name, size_t length) {
+  if (length == 0 || length >= KMBI_NAME_SIZE) return false;
+  for (size_t i = 0; i < length; i++) {
+    char c = name[i];
+    bool ok = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* The slots that every table has; the others are optional. */
+#define REQUIRED_SLOTS(X)                                                     \
+  X(open)                                                                     \
+  X(close)                                                                    \
+  X(attr_u64)                                                                 \
+  X(attr_f64)                                                                 \
+  X(attr_text) X(memory_available) X(alloc) X(free) X(write) X(read) X(set)   \
+      X(fill_random) X(stream_open) X(stream_close) X(stream_wait) X(propose) \
+          X(plan_create) X(plan_run) X(plan_destroy) X(describe)
+
+static const char *missing_slot(const kmb_backend_ops *ops) {
+#define ASK(slot) \
+  if (!KMBI_HAS(ops, slot)) return #slot;
+  REQUIRED_SLOTS(ASK)
+#undef ASK
+  return NULL;
+}
+
+kmb_status kmbi_backend_table_check(const kmb_backend_ops *ops,
+                                    const char *path) {
+  const size_t head = offsetof(kmb_backend_ops, name) + sizeof ops->name;
+  if (ops->struct_size < head)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend's table says %zu bytes, at least %zu are needed; "
+                     "set struct_size to sizeof(kmb_backend_ops): %s",
+                     ops->struct_size, head, path);
+  if (ops->abi != KMB_BACKEND_ABI)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend was built for backend ABI %u, this libkmb has "
+                     "%u; rebuild it with this libkmb's headers: %s",
+                     (unsigned)ops->abi, (unsigned)KMB_BACKEND_ABI, path);
+  if (!ops->name || !kmbi_backend_name_ok(ops->name, strlen(ops->name)))
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend's name is not [a-z0-9_]+ of at most %d "
+                     "characters: %s",
+                     KMBI_NAME_SIZE - 1, path);
+  const char *slot = missing_slot(ops);
+  if (slot)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend's table of %zu bytes lacks the required "
+                     "function \"%s\": %s",
+                     ops->struct_size, slot, path);
+  if (!KMBI_HAS(ops, now) != !KMBI_HAS(ops, sleep))
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend has only one of \"now\" and \"sleep\"; give "
+                     "both or neither: %s",
+                     path);
+  return KMB_OK;
+}
+
+/* dlerror() begins with the path, which our own message ends with. */
+static const char *loader_error(const char *path) {
+  const char *text = dlerror();
+  if (!text) return "unknown cause";
+  size_t length = strlen(path);
+  if (strncmp(text, path, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+    return text + length + 2;
+  return text;
+}
+
+/* dlsym() looks into the plugin's dependencies too; what they export is not
+ * this plugin's entry. */
+static bool is_owned(void *handle, void *symbol) {
+  struct link_map *map = NULL;
+  Dl_info info;
+  void *owner = NULL;
+  return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 &&
+         dladdr1(symbol, &info, &owner, RTLD_DL_LINKMAP) && owner == map;
+}
+
+static kmb_status load(const char *path, const kmb_backend_ops **ops) {
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE, "cannot load backend: %s: %s",
+                     loader_error(path), path);
+  void *symbol = dlsym(handle, ENTRY);
+  if (!symbol)
+    return kmbi_fail(KMB_ERR_FORMAT,
+                     "not a backend: it exports no " ENTRY ": %s", path);
+  if (!is_owned(handle, symbol))
+    return kmbi_fail(KMB_ERR_FORMAT,
+                     "not a backend: " ENTRY " belongs to a library that it "
+                     "depends on, not to itself: %s",
+                     path);
+  kmb_backend_entry_fn entry = NULL;
+  memcpy(&entry, &symbol, sizeof entry);
+  const kmb_backend_ops *table = entry();
+  if (!table)
+    return kmbi_fail(KMB_ERR_VENDOR, "backend's " ENTRY " returned NULL: %s",
+                     path);
+  kmb_status status = kmbi_backend_table_check(table, path);
+  if (!status) *ops = table;
+  return status;
+}
+
+/* 0, or why there is no file that could be loaded. Asked first since opening
+ * a named pipe would block. */
+static int look_at(const char *path, bool *regular) {
+  struct stat info;
+  if (stat(path, &info)) return errno;
+  *regular = S_ISREG(info.st_mode);
+  return 0;
+}
+
+static kmb_status load_file(const char *path, kmb_status absent,
+                            const kmb_backend_ops **ops) {
+  bool regular = false;
+  int error = look_at(path, &regular);
+  if (error == ENOENT || error == ENOTDIR)
+    return kmbi_fail(absent, "no backend: there is no file %s", path);
+  if (error)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "cannot load backend: errno %d on looking at %s", error,
+                     path);
+  if (!regular)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "cannot load backend: not a regular file: %s", path);
+  return load(path, ops);
+}
+
+kmb_status kmbi_plugin_named(const char *directory, const char *name,
+                             size_t length, const kmb_backend_ops **ops) {
+  char path[KMBI_PATH_SIZE];
+  int written = snprintf(path, sizeof path, "%s/kmb-backend-%.*s.so", directory,
+                         (int)length, name);
+  if (written >= (int)sizeof path)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "path of the plugin directory is longer "
+                     "than %d characters",
+                     KMBI_PATH_SIZE - 1);
+  const kmb_backend_ops *table = NULL;
+  kmb_status status = load_file(path, KMB_ERR_UNSUPPORTED, &table);
+  if (!table) return status;
+  if (strlen(table->name) != length || memcmp(table->name, name, length) != 0)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend calls itself \"%s\", not \"%.*s\": %s",
+                     table->name, (int)length, name, path);
+  *ops = table;
+  return KMB_OK;
+}
+
+kmb_status kmbi_plugin_at(const char *path, size_t length,
+                          const kmb_backend_ops **ops) {
+  char copy[KMBI_PATH_SIZE];
+  if (length >= sizeof copy)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "path of the backend is longer than %d characters",
+                     KMBI_PATH_SIZE - 1);
+  memcpy(copy, path, length);
+  copy[length] = '\0';
+  return load_file(copy, KMB_ERR_UNAVAILABLE, ops);
+}

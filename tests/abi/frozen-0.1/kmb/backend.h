@@ -1,0 +1,235 @@
+/**
+ * @file backend.h
+ * For authors of backends. A backend is a table of functions; the engine calls
+ * nothing else. Programs that only measure do not include this header.
+ *
+ * Until this interface is frozen (KMB_BACKEND_FROZEN becomes 1), a backend and
+ * the library must have been built with the same KMB_BACKEND_ABI.
+ */
+#ifndef KMB_BACKEND_H
+#define KMB_BACKEND_H
+
+#include <kmb/bench.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @defgroup backend Backend interface
+ *  The library validates arguments before it calls a backend, and calls one
+ *  device's functions from one thread at a time. A slot that is marked
+ *  *optional* may be NULL: the library then treats what it offers as absent.
+ *
+ *  A function that fails reports the exact cause through
+ *  kmb_host::fail() and returns the status it got back.
+ *  @{ */
+
+#define KMB_BACKEND_ABI 1
+#define KMB_BACKEND_FROZEN 0
+
+/** Takes one piece of metadata or telemetry: a value, or NULL and the reason
+ *  why there is none. */
+typedef void (*kmb_emit_fn)(void *user, const char *key, const char *value,
+                            const char *reason);
+
+/** What the library offers a backend, one for each device. All functions take
+ *  `ctx` first. */
+typedef struct kmb_host {
+  size_t struct_size;
+  void *ctx;
+  /** Memory of the caller's hooks or of the C library; NULL on failure. */
+  void *(*alloc)(void *ctx, size_t size, size_t align);
+  void (*free)(void *ctx, void *pointer, size_t size);
+  /** Device memory of the caller's hooks; NULL if the caller gave none, and
+   *  the backend then uses its own. */
+  kmb_status (*device_alloc)(void *ctx, uint64_t size, uint64_t align,
+                             void **pointer);
+  void (*device_free)(void *ctx, void *pointer, uint64_t size);
+  void (*log)(void *ctx, kmb_log_level level, const char *message);
+  /** Records a failure (see kmb_last_error()) and returns `status`. */
+  kmb_status (*fail)(void *ctx, kmb_status status, int64_t vendor,
+                     const char *format, ...) KMB_PRINTF(4, 5);
+  /** Non-zero once the caller asked to stop. */
+  int (*cancelled)(void *ctx);
+} kmb_host;
+
+/** Part of device memory. The layout is final. */
+typedef struct kmb_span {
+  void *pointer;
+  uint64_t bytes;
+} kmb_span;
+
+/** A way to measure. The layout is final. */
+typedef struct kmb_choice {
+  kmb_timer timer;
+  kmb_launch_mode launch_mode;
+  kmb_cache_state cache;
+  int32_t preference; /**< as proposed: 0 best */
+} kmb_choice;
+
+/** What the caller asked for and what is known of the operation; the backend
+ *  answers with the choices that could serve, best first. */
+typedef struct kmb_request {
+  size_t struct_size;
+  uint64_t cold_bytes; /**< rotating inputs of one launch; 0: no buffers */
+  uint64_t device_ops; /**< operations of one launch; 0: not known */
+  kmb_timer timer;     /**< KMB_TIMER_AUTO: any */
+  kmb_launch_mode launch_mode;
+  kmb_cache_state cache;
+  int32_t reserved;
+} kmb_request;
+
+/** Contents to write. */
+typedef struct kmb_fill {
+  size_t struct_size;
+  void *pointer;
+  uint64_t bytes;
+  uint64_t seed;
+  double low, high; /**< random values lie in [low, high] */
+  kmb_dtype dtype;
+  int32_t reserved;
+} kmb_fill;
+
+/** A prepared way to take samples of one operation. */
+typedef struct kmb_plan_desc {
+  size_t struct_size;
+  kmb_launch_fn launch;
+  void *launch_user;
+  kmb_status (*reset)(void *user, uint32_t slot, void *stream); /**< or NULL */
+  void *reset_user;
+  void *stream;
+  void *const *args; /**< slot s, buffer i: args[s * arg_count + i] */
+  uint64_t arg_count;
+  const kmb_span *warm; /**< slot s, span i: warm[s * warm_count + i]; touched
+                             again after a sweep */
+  uint64_t warm_count;
+  uint64_t batch; /**< iterations a sample; with a reset hook or the cache
+                       state COLD on HOST it is 1 */
+  uint32_t slots; /**< at least 1; iteration i uses slot
+                       (first_slot + i) % slots */
+  uint32_t config;
+  uint32_t first_slot;
+  uint32_t reserved;
+  kmb_choice choice;
+} kmb_plan_desc;
+
+enum {
+  KMB_SAMPLE_INVALID = 1u << 0 /**< impossible timestamps: not used */
+};
+
+/** One sample, of `batch` iterations. The layout is final. */
+typedef struct kmb_sample {
+  double span_ns; /**< first start to last end, the whole batch */
+  double busy_ns; /**< TRACE: union of the device operations; else 0 */
+  double sum_ns;  /**< TRACE: their sum; else 0 */
+  double end_ns;  /**< when it ended, by the backend's clock `now` */
+  uint64_t ops;   /**< TRACE: device operations; else 0 */
+  uint32_t slot;  /**< of the first iteration */
+  uint32_t flags; /**< KMB_SAMPLE_… */
+} kmb_sample;
+
+/** The functions of a backend. `self` is what `open` returned. */
+typedef struct kmb_backend_ops {
+  size_t struct_size;
+  uint32_t abi;     /**< KMB_BACKEND_ABI */
+  uint32_t timers;  /**< bit (1 << KMB_TIMER_…) for each that it can have */
+  const char *name; /**< [a-z0-9_]+ */
+
+  /** `spec` is what follows "name:", "" if nothing does. `params` is complete
+   *  (the library has filled in the defaults of older callers). */
+  kmb_status (*open)(const kmb_host *host, const char *spec,
+                     const kmb_device_params *params, void **self);
+  void (*close)(void *self);
+
+  /** Attributes. KMB_ERR_UNAVAILABLE with a reason if not known. BACKEND,
+   *  SPEC and MEMORY_BUDGET are answered by the library. */
+  kmb_status (*attr_u64)(void *self, kmb_device_attr attr, uint64_t *value);
+  kmb_status (*attr_f64)(void *self, kmb_device_attr attr, double *value);
+  kmb_status (*attr_text)(void *self, kmb_device_attr attr, const char **text);
+
+  /** Steady clock in ns. Optional: CLOCK_MONOTONIC. */
+  double (*now)(void *self);
+  /** Sleeps. Optional: nanosleep; a device with a clock of its own gives
+   *  both. */
+  void (*sleep)(void *self, double ns);
+
+  /** Bytes that new allocations can take now. */
+  kmb_status (*memory_available)(void *self, uint64_t *bytes);
+  kmb_status (*alloc)(void *self, uint64_t bytes, uint64_t align,
+                      void **pointer);
+  void (*free)(void *self, void *pointer, uint64_t bytes);
+
+  /** Host to device and back; return when the data have arrived. */
+  kmb_status (*write)(void *self, void *to, const void *from, uint64_t bytes);
+  kmb_status (*read)(void *self, void *to, const void *from, uint64_t bytes);
+  /** Repeats a 64-bit pattern, little-endian, from the first byte on. */
+  kmb_status (*set)(void *self, void *pointer, uint64_t pattern,
+                    uint64_t bytes);
+  kmb_status (*fill_random)(void *self, const kmb_fill *fill);
+
+  /** The stream that the launch callback gets: the caller's, or one of the
+   *  backend's own if `callers` is NULL. */
+  kmb_status (*stream_open)(void *self, void *callers, void **stream);
+  void (*stream_close)(void *self, void *stream);
+  /** Waits until everything enqueued has ended. KMB_ERR_TIMEOUT after
+   *  `limit_ns`; 0: no limit. */
+  kmb_status (*stream_wait)(void *self, void *stream, double limit_ns);
+
+  /** Fills `choices` with at most `capacity` ways to serve the request, best
+   *  first; KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE with the reason if there
+   *  is none. */
+  kmb_status (*propose)(void *self, const kmb_request *request,
+                        kmb_choice *choices, uint32_t capacity,
+                        uint32_t *count);
+  /** Takes what a read sweep of `bytes` needs, once; a later call with no more
+   *  bytes does nothing. Optional: no COLD. */
+  kmb_status (*sweep_prepare)(void *self, uint64_t bytes);
+
+  /** Plans. A plan captures, subscribes and allocates here and gives all of it
+   *  back in plan_destroy. */
+  kmb_status (*plan_create)(void *self, const kmb_plan_desc *desc, void **plan);
+  /** Takes up to `count` samples. For each iteration: reset, sweep (COLD),
+   *  touch warm spans, launch; only the launch is in the sample. Starts no
+   *  sample once `now` has passed `until_ns` or the caller cancelled; `*got`
+   *  says how many were taken, 0 or more. A status that the launch callback
+   *  returned comes back unchanged. Slots continue from run to run. */
+  kmb_status (*plan_run)(void *self, void *plan, uint64_t count,
+                         double until_ns, kmb_sample *samples, uint64_t *got);
+  void (*plan_destroy)(void *self, void *plan);
+
+  /** Bias of a timer and launch mode against the reference, for one iteration,
+   *  and its uncertainty. Optional: not calibrated. */
+  kmb_status (*bias)(void *self, const kmb_choice *choice, uint64_t batch,
+                     double *ns, double *uncertainty_ns);
+  /** Measures a ceiling; the library keeps it. Optional: none. */
+  kmb_status (*ceiling)(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
+                        uint32_t threads, kmb_ceiling *ceiling);
+
+  /** Metadata that does not change. */
+  void (*describe)(void *self, kmb_emit_fn emit, void *user);
+  /** Metadata that does: clocks, power, temperature. Keys without a prefix;
+   *  the library adds when they were read. Optional. The engine understands
+   *  these, each a plain number but for the second:
+   *  "clock_mhz" (of the measured units), "throttle" ("none", or the reasons),
+   *  "preemptions" and "steal_ms" (counted up since some start). */
+  void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
+} kmb_backend_ops;
+
+/** Entry of a backend: returns its table, which is never changed or freed, or
+ *  NULL if there can be none. */
+typedef const kmb_backend_ops *(*kmb_backend_entry_fn)(void);
+
+/** A plugin's entry. The plugin defines it; the library looks it up. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const kmb_backend_ops *
+kmb_backend_entry_1(void);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,686 @@
+/* Pins of the public interface of 0.1, for LP64.
+ *
+ * Never edited once that release is tagged.
+ * docs/abi.md says what to do when this file does not compile.
+ * Written by scripts/abi_pins.py. */
+#include <kmb/kmb.h>
+
+#include <stdio.h>
+
+#if !defined(__LP64__)
+
+int main(void) {
+  puts("the pins are for LP64 machines only");
+  return 77;
+}
+
+#else
+
+/* clang-format off */
+/* NOLINTBEGIN(bugprone-sizeof-expression) */
+#define MEMBER(type, member, offset, size, what)                         \
+  _Static_assert(offsetof(type, member) == (offset) &&                   \
+                 sizeof(((type *)0)->member) == (size) &&                \
+                 _Generic(((type *)0)->member, what: 1, default: 0),     \
+                 #type "." #member " was moved, or its type changed")
+#define GROWS(type, first_size)                                          \
+  _Static_assert(sizeof(type) >= (first_size) &&                         \
+                 offsetof(type, struct_size) == 0, #type " shrank")
+#define FINAL(type, size)                                                \
+  _Static_assert(sizeof(type) == (size),                                 \
+                 #type " is final and changed its size")
+#define VALUE(name, value)                                               \
+  _Static_assert((name) == (value), #name " changed its value")
+#define TYPE(name, what)                                                 \
+  _Static_assert(_Generic((name){0}, what: 1, default: 0),               \
+                 #name " is another type")
+#define SIGNATURE(name, what)                                            \
+  _Static_assert(_Generic(&name, what: 1, default: 0),                   \
+                 #name " takes or returns something else")
+
+enum { F64 = 1, U64 = 2, TEXT = 3 };
+#define VALUE_KIND(name, number, kind, key, unit) KMB_VALUE_##name##_is = kind,
+enum { KMB_VALUE_MAP(VALUE_KIND) };
+#define ATTR_KIND(name, number, kind, key) KMB_DEVICE_##name##_is = kind,
+enum { KMB_DEVICE_ATTR_MAP(ATTR_KIND) };
+#define DTYPE_BITS(name, number, bits, text) KMB_##name##_is = bits,
+enum { KMB_DTYPE_MAP(DTYPE_BITS) };
+#define ENTRY(name, value, is)                                           \
+  _Static_assert(name == (value) && name##_is == (int)(is),              \
+                 #name " changed its value, its kind or its width")
+
+TYPE(kmb_status, int32_t);
+TYPE(kmb_dtype, int32_t);
+TYPE(kmb_write_fn, int32_t (*)(void *, const void *, size_t));
+TYPE(kmb_read_fn, int32_t (*)(void *, void *, size_t, size_t *));
+TYPE(kmb_log_level, int32_t);
+TYPE(kmb_device_attr, int32_t);
+TYPE(kmb_buffer_role, int32_t);
+TYPE(kmb_buffer_fill, int32_t);
+TYPE(kmb_residency, int32_t);
+TYPE(kmb_timer, int32_t);
+TYPE(kmb_launch_mode, int32_t);
+TYPE(kmb_cache_state, int32_t);
+TYPE(kmb_launch_fn, int32_t (*)(void *, const kmb_launch *));
+TYPE(kmb_check_fn, int32_t (*)(void *, kmb_check *));
+TYPE(kmb_value, int32_t);
+TYPE(kmb_severity, int32_t);
+TYPE(kmb_finding_code, int32_t);
+TYPE(kmb_tree_state, int32_t);
+TYPE(kmb_ceiling_kind, int32_t);
+TYPE(kmb_ceiling_source, int32_t);
+TYPE(kmb_bound, int32_t);
+
+VALUE(KMB_OK, 0);
+VALUE(KMB_ERR_INVALID, -1);
+VALUE(KMB_ERR_UNSUPPORTED, -2);
+VALUE(KMB_ERR_NOMEM, -3);
+VALUE(KMB_ERR_UNAVAILABLE, -4);
+VALUE(KMB_ERR_BUSY, -5);
+VALUE(KMB_ERR_PERM, -6);
+VALUE(KMB_ERR_TIMEOUT, -7);
+VALUE(KMB_ERR_LOST, -8);
+VALUE(KMB_ERR_INCORRECT, -9);
+VALUE(KMB_ERR_CAPTURE, -10);
+VALUE(KMB_ERR_STALE, -11);
+VALUE(KMB_ERR_FORKED, -12);
+VALUE(KMB_ERR_CANCELLED, -13);
+VALUE(KMB_ERR_IO, -14);
+VALUE(KMB_ERR_FORMAT, -15);
+VALUE(KMB_ERR_VENDOR, -16);
+VALUE(KMB_ERR_INTERNAL, -17);
+ENTRY(KMB_U8, 1, 8);
+ENTRY(KMB_I8, 2, 8);
+ENTRY(KMB_I32, 3, 32);
+ENTRY(KMB_I64, 4, 64);
+ENTRY(KMB_F16, 5, 16);
+ENTRY(KMB_BF16, 6, 16);
+ENTRY(KMB_F32, 7, 32);
+ENTRY(KMB_F64, 8, 64);
+ENTRY(KMB_TF32, 9, 32);
+ENTRY(KMB_F8_E4M3, 10, 8);
+ENTRY(KMB_F8_E5M2, 11, 8);
+ENTRY(KMB_F4_E2M1, 12, 4);
+ENTRY(KMB_I4, 13, 4);
+VALUE(KMB_LOG_ERROR, 1);
+VALUE(KMB_LOG_WARNING, 2);
+VALUE(KMB_LOG_INFO, 3);
+VALUE(KMB_LOG_DEBUG, 4);
+VALUE(KMB_DEVICE_BIND, 1);
+ENTRY(KMB_DEVICE_BACKEND, 1, TEXT);
+ENTRY(KMB_DEVICE_NAME, 2, TEXT);
+ENTRY(KMB_DEVICE_ARCH, 3, TEXT);
+ENTRY(KMB_DEVICE_UUID, 4, TEXT);
+ENTRY(KMB_DEVICE_PCI_ID, 5, TEXT);
+ENTRY(KMB_DEVICE_UNITS, 6, U64);
+ENTRY(KMB_DEVICE_MEMORY_BYTES, 7, U64);
+ENTRY(KMB_DEVICE_L1_BYTES, 8, U64);
+ENTRY(KMB_DEVICE_L2_BYTES, 9, U64);
+ENTRY(KMB_DEVICE_LLC_BYTES, 10, U64);
+ENTRY(KMB_DEVICE_LLC_SOURCE, 11, TEXT);
+ENTRY(KMB_DEVICE_NUMA_NODES, 12, U64);
+ENTRY(KMB_DEVICE_NUMA_NODE, 13, U64);
+ENTRY(KMB_DEVICE_THREADS, 14, U64);
+ENTRY(KMB_DEVICE_BINDING, 15, TEXT);
+ENTRY(KMB_DEVICE_CLOCK_TICK_NS, 16, F64);
+ENTRY(KMB_DEVICE_MEMORY_BUDGET, 17, U64);
+ENTRY(KMB_DEVICE_ISA, 18, TEXT);
+ENTRY(KMB_DEVICE_SPEC, 19, TEXT);
+VALUE(KMB_INPUT, 1);
+VALUE(KMB_OUTPUT, 2);
+VALUE(KMB_INOUT, 3);
+VALUE(KMB_SCRATCH, 4);
+VALUE(KMB_FILL_DEFAULT, 0);
+VALUE(KMB_FILL_RANDOM, 1);
+VALUE(KMB_FILL_COPY, 2);
+VALUE(KMB_FILL_CALLBACK, 3);
+VALUE(KMB_FILL_CALLER, 4);
+VALUE(KMB_FILL_ZERO, 5);
+VALUE(KMB_RESIDENT_COLD, 0);
+VALUE(KMB_RESIDENT_WARM, 1);
+VALUE(KMB_BUFFER_SEED, 1);
+VALUE(KMB_BUFFER_RANGE, 2);
+VALUE(KMB_BUFFER_ALIAS, 4);
+VALUE(KMB_TIMER_AUTO, 0);
+VALUE(KMB_TIMER_TRACE, 1);
+VALUE(KMB_TIMER_GRAPH, 2);
+VALUE(KMB_TIMER_EVENT, 3);
+VALUE(KMB_TIMER_HOST, 4);
+VALUE(KMB_LAUNCH_AUTO, 0);
+VALUE(KMB_LAUNCH_PLAIN, 1);
+VALUE(KMB_LAUNCH_GRAPH, 2);
+VALUE(KMB_CACHE_DEFAULT, 0);
+VALUE(KMB_CACHE_COLD, 1);
+VALUE(KMB_CACHE_ROTATED, 2);
+VALUE(KMB_CACHE_WARM, 3);
+VALUE(KMB_BENCH_SEED, 1);
+VALUE(KMB_BENCH_TOLERANCE, 2);
+VALUE(KMB_BENCH_NO_WARMUP, 4);
+VALUE(KMB_BENCH_NO_CONFIRM, 8);
+VALUE(KMB_BENCH_NO_CEILINGS, 16);
+VALUE(KMB_BENCH_REQUIRE_TIMER, 32);
+VALUE(KMB_BENCH_REQUIRE_CACHE, 64);
+VALUE(KMB_BENCH_REQUIRE_LAUNCH, 128);
+VALUE(KMB_BENCH_REQUIRE_CHECK, 256);
+ENTRY(KMB_VALUE_NAME, 1, TEXT);
+ENTRY(KMB_VALUE_TIME, 2, F64);
+ENTRY(KMB_VALUE_RAW_MEDIAN, 3, F64);
+ENTRY(KMB_VALUE_INTERVAL_LOW, 4, F64);
+ENTRY(KMB_VALUE_INTERVAL_HIGH, 5, F64);
+ENTRY(KMB_VALUE_INTERVAL_PCT, 6, F64);
+ENTRY(KMB_VALUE_DESIGN_EFFECT, 7, F64);
+ENTRY(KMB_VALUE_SAMPLES, 8, U64);
+ENTRY(KMB_VALUE_SAMPLES_DROPPED, 9, U64);
+ENTRY(KMB_VALUE_SAMPLES_INVALID, 10, U64);
+ENTRY(KMB_VALUE_BATCH, 11, U64);
+ENTRY(KMB_VALUE_ITERATIONS, 12, U64);
+ENTRY(KMB_VALUE_WARMUP_ITERATIONS, 13, U64);
+ENTRY(KMB_VALUE_MEAN, 14, F64);
+ENTRY(KMB_VALUE_STDEV, 15, F64);
+ENTRY(KMB_VALUE_MAD, 16, F64);
+ENTRY(KMB_VALUE_MIN, 17, F64);
+ENTRY(KMB_VALUE_P25, 18, F64);
+ENTRY(KMB_VALUE_P75, 19, F64);
+ENTRY(KMB_VALUE_P95, 20, F64);
+ENTRY(KMB_VALUE_P99, 21, F64);
+ENTRY(KMB_VALUE_MAX, 22, F64);
+ENTRY(KMB_VALUE_STOP_REASON, 23, TEXT);
+ENTRY(KMB_VALUE_TARGET_PCT, 24, F64);
+ENTRY(KMB_VALUE_SEED, 25, U64);
+ENTRY(KMB_VALUE_TIMER, 26, TEXT);
+ENTRY(KMB_VALUE_TIMER_REASON, 27, TEXT);
+ENTRY(KMB_VALUE_LAUNCH_MODE, 28, TEXT);
+ENTRY(KMB_VALUE_ZERO_REFERENCE, 29, TEXT);
+ENTRY(KMB_VALUE_BIAS, 30, F64);
+ENTRY(KMB_VALUE_BIAS_UNCERTAINTY, 31, F64);
+ENTRY(KMB_VALUE_OVERHEAD, 32, F64);
+ENTRY(KMB_VALUE_CLOCK_TICK, 33, F64);
+ENTRY(KMB_VALUE_CACHE_STATE, 34, TEXT);
+ENTRY(KMB_VALUE_CACHE_REQUESTED, 35, TEXT);
+ENTRY(KMB_VALUE_CACHE_METHOD, 36, TEXT);
+ENTRY(KMB_VALUE_CACHE_PROOF, 37, TEXT);
+ENTRY(KMB_VALUE_LLC_BYTES, 38, U64);
+ENTRY(KMB_VALUE_REUSE_BYTES, 39, U64);
+ENTRY(KMB_VALUE_SWEEP_BYTES, 40, U64);
+ENTRY(KMB_VALUE_SLOTS, 41, U64);
+ENTRY(KMB_VALUE_ALLOCATED_BYTES, 42, U64);
+ENTRY(KMB_VALUE_TOUCHED_BYTES, 43, U64);
+ENTRY(KMB_VALUE_FLOPS, 44, U64);
+ENTRY(KMB_VALUE_LEAST_BYTES, 45, U64);
+ENTRY(KMB_VALUE_READ_BYTES, 46, U64);
+ENTRY(KMB_VALUE_WRITE_BYTES, 47, U64);
+ENTRY(KMB_VALUE_WORK_CONVENTION, 48, TEXT);
+ENTRY(KMB_VALUE_WORK_DTYPE, 49, TEXT);
+ENTRY(KMB_VALUE_INTENSITY, 50, F64);
+ENTRY(KMB_VALUE_RIDGE, 51, F64);
+ENTRY(KMB_VALUE_MEMORY_CEILING, 52, F64);
+ENTRY(KMB_VALUE_MEMORY_CEILING_NAME, 53, TEXT);
+ENTRY(KMB_VALUE_COMPUTE_CEILING, 54, F64);
+ENTRY(KMB_VALUE_COMPUTE_CEILING_NAME, 55, TEXT);
+ENTRY(KMB_VALUE_THREADS, 56, U64);
+ENTRY(KMB_VALUE_PREDICTED_BOUND, 57, TEXT);
+ENTRY(KMB_VALUE_PREDICTED_TIME, 58, F64);
+ENTRY(KMB_VALUE_OBSERVED_BOUND, 59, TEXT);
+ENTRY(KMB_VALUE_ATTAINABLE_FLOPS, 60, F64);
+ENTRY(KMB_VALUE_ACHIEVED_FLOPS, 61, F64);
+ENTRY(KMB_VALUE_ACHIEVED_BYTES, 62, F64);
+ENTRY(KMB_VALUE_SOL_PCT, 63, F64);
+ENTRY(KMB_VALUE_MEMORY_PCT, 64, F64);
+ENTRY(KMB_VALUE_COMPUTE_PCT, 65, F64);
+ENTRY(KMB_VALUE_READING, 66, TEXT);
+ENTRY(KMB_VALUE_CHECK, 67, TEXT);
+ENTRY(KMB_VALUE_CHECK_ERROR, 68, F64);
+ENTRY(KMB_VALUE_TOLERANCE, 69, F64);
+ENTRY(KMB_VALUE_CONFIRM_TIME, 70, F64);
+ENTRY(KMB_VALUE_CONFIRM_LOW, 71, F64);
+ENTRY(KMB_VALUE_CONFIRM_HIGH, 72, F64);
+ENTRY(KMB_VALUE_CONFIRM_METHOD, 73, TEXT);
+ENTRY(KMB_VALUE_ROUNDS, 74, U64);
+ENTRY(KMB_VALUE_ROUND_LOW, 75, F64);
+ENTRY(KMB_VALUE_ROUND_HIGH, 76, F64);
+ENTRY(KMB_VALUE_MEASURE_WALL, 77, F64);
+ENTRY(KMB_VALUE_TOTAL_WALL, 78, F64);
+ENTRY(KMB_VALUE_BUSY, 79, F64);
+ENTRY(KMB_VALUE_SUM, 80, F64);
+ENTRY(KMB_VALUE_DEVICE_OPS, 81, U64);
+ENTRY(KMB_VALUE_FILL, 82, TEXT);
+ENTRY(KMB_VALUE_CONFIG, 83, U64);
+ENTRY(KMB_VALUE_DRIFT_PCT, 84, F64);
+VALUE(KMB_NOTE, 1);
+VALUE(KMB_WARNING, 2);
+VALUE(KMB_DOUBT, 3);
+VALUE(KMB_FINDING_FALLBACK_TIMER, 1);
+VALUE(KMB_FINDING_UNCALIBRATED, 2);
+VALUE(KMB_FINDING_TIMERS_DISAGREE, 3);
+VALUE(KMB_FINDING_NOT_COLD, 4);
+VALUE(KMB_FINDING_HOST_BOUND, 5);
+VALUE(KMB_FINDING_ABOVE_PEAK, 6);
+VALUE(KMB_FINDING_THROTTLED, 7);
+VALUE(KMB_FINDING_CLOCK_DRIFT, 8);
+VALUE(KMB_FINDING_UNSTABLE, 9);
+VALUE(KMB_FINDING_BIMODAL, 10);
+VALUE(KMB_FINDING_DRIFT, 11);
+VALUE(KMB_FINDING_RECORDS_DROPPED, 12);
+VALUE(KMB_FINDING_RECORDS_MISSING, 13);
+VALUE(KMB_FINDING_INVALID_TIMESTAMPS, 14);
+VALUE(KMB_FINDING_STALE_OUTPUT, 15);
+VALUE(KMB_FINDING_STATE_CARRIED, 16);
+VALUE(KMB_FINDING_CHECK_SKIPPED, 17);
+VALUE(KMB_FINDING_FEW_SAMPLES, 18);
+VALUE(KMB_FINDING_RESOLUTION, 19);
+VALUE(KMB_FINDING_OVERHEAD, 20);
+VALUE(KMB_FINDING_NOT_QUIET, 21);
+VALUE(KMB_FINDING_ITERATIONS_OVERLAP, 22);
+VALUE(KMB_FINDING_COMPILED_WHILE_TIMED, 23);
+VALUE(KMB_FINDING_OTHER_THREADS, 24);
+VALUE(KMB_FINDING_RANK_SKEW, 25);
+VALUE(KMB_FINDING_SYNC_OUTLIER, 26);
+VALUE(KMB_FINDING_MULTICAST_OFF, 27);
+VALUE(KMB_FINDING_CUPTI_ATTACHED, 28);
+VALUE(KMB_FINDING_ZERO_DATA, 29);
+VALUE(KMB_FINDING_UNKNOWN_PEAK, 30);
+VALUE(KMB_FINDING_SHARED_DEVICE, 31);
+VALUE(KMB_FINDING_FAR_FROM_DEVICE, 32);
+VALUE(KMB_FINDING_NOT_WARM, 33);
+VALUE(KMB_FINDING_NOT_CONVERGED, 34);
+VALUE(KMB_FINDING_UNCONFIRMED, 35);
+VALUE(KMB_TREE_UNKNOWN, 0);
+VALUE(KMB_TREE_CLEAN, 1);
+VALUE(KMB_TREE_DIRTY, 2);
+VALUE(KMB_CEILING_READ, 1);
+VALUE(KMB_CEILING_COPY, 2);
+VALUE(KMB_CEILING_TRIAD, 3);
+VALUE(KMB_CEILING_FMA, 4);
+VALUE(KMB_SOURCE_MEASURED, 1);
+VALUE(KMB_SOURCE_CALLER, 2);
+VALUE(KMB_BOUND_UNKNOWN, 0);
+VALUE(KMB_BOUND_MEMORY, 1);
+VALUE(KMB_BOUND_COMPUTE, 2);
+VALUE(KMB_BOUND_NEITHER, 3);
+VALUE(KMB_ROOFLINE_INTENSITY, 1);
+VALUE(KMB_ROOFLINE_RIDGE, 2);
+VALUE(KMB_ROOFLINE_ATTAINABLE_FLOPS, 4);
+VALUE(KMB_ROOFLINE_SOL_TIME, 8);
+VALUE(KMB_ROOFLINE_SOL_PCT, 16);
+VALUE(KMB_ROOFLINE_ACHIEVED_FLOPS, 32);
+VALUE(KMB_ROOFLINE_ACHIEVED_BYTES, 64);
+VALUE(KMB_ROOFLINE_MEMORY_PCT, 128);
+VALUE(KMB_ROOFLINE_COMPUTE_PCT, 256);
+VALUE(KMB_ROOFLINE_ABOVE_PEAK, 512);
+
+MEMBER(kmb_pair, key, 0, 8, const char *);
+MEMBER(kmb_pair, value, 8, 8, const char *);
+FINAL(kmb_pair, 16);
+
+MEMBER(kmb_progress, struct_size, 0, 8, size_t);
+MEMBER(kmb_progress, name, 8, 8, const char *);
+MEMBER(kmb_progress, stage, 16, 8, const char *);
+MEMBER(kmb_progress, samples, 24, 8, uint64_t);
+MEMBER(kmb_progress, elapsed_ns, 32, 8, double);
+MEMBER(kmb_progress, limit_ns, 40, 8, double);
+MEMBER(kmb_progress, median_ns, 48, 8, double);
+MEMBER(kmb_progress, round, 56, 4, uint32_t);
+MEMBER(kmb_progress, rounds, 60, 4, uint32_t);
+GROWS(kmb_progress, 64);
+
+MEMBER(kmb_hooks, struct_size, 0, 8, size_t);
+MEMBER(kmb_hooks, log, 8, 8, void (*)(void *, int32_t, const char *));
+MEMBER(kmb_hooks, log_user, 16, 8, void *);
+MEMBER(kmb_hooks, alloc, 24, 8, void *(*)(void *, size_t, size_t));
+MEMBER(kmb_hooks, free, 32, 8, void (*)(void *, void *, size_t));
+MEMBER(kmb_hooks, alloc_user, 40, 8, void *);
+MEMBER(kmb_hooks, device_alloc, 48, 8, int32_t (*)(void *, uint64_t, uint64_t,
+    void **));
+MEMBER(kmb_hooks, device_free, 56, 8, void (*)(void *, void *, uint64_t));
+MEMBER(kmb_hooks, device_alloc_user, 64, 8, void *);
+MEMBER(kmb_hooks, progress, 72, 8, void (*)(void *, const kmb_progress *));
+MEMBER(kmb_hooks, progress_user, 80, 8, void *);
+MEMBER(kmb_hooks, cancel, 88, 8, const volatile int32_t *);
+GROWS(kmb_hooks, 96);
+
+MEMBER(kmb_device_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_device_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_device_params, llc_bytes, 16, 8, uint64_t);
+MEMBER(kmb_device_params, memory_budget, 24, 8, uint64_t);
+MEMBER(kmb_device_params, threads, 32, 4, uint32_t);
+MEMBER(kmb_device_params, flags, 36, 4, uint32_t);
+GROWS(kmb_device_params, 40);
+
+MEMBER(kmb_buffer_desc, struct_size, 0, 8, size_t);
+MEMBER(kmb_buffer_desc, name, 8, 8, const char *);
+MEMBER(kmb_buffer_desc, bytes, 16, 8, uint64_t);
+MEMBER(kmb_buffer_desc, touched_bytes, 24, 8, uint64_t);
+MEMBER(kmb_buffer_desc, alignment, 32, 8, uint64_t);
+MEMBER(kmb_buffer_desc, seed, 40, 8, uint64_t);
+MEMBER(kmb_buffer_desc, low, 48, 8, double);
+MEMBER(kmb_buffer_desc, high, 56, 8, double);
+MEMBER(kmb_buffer_desc, source, 64, 8, const void *);
+MEMBER(kmb_buffer_desc, fill_fn, 72, 8, int32_t (*)(void *, void *, uint64_t,
+    uint32_t));
+MEMBER(kmb_buffer_desc, fill_user, 80, 8, void *);
+MEMBER(kmb_buffer_desc, pointers, 88, 8, void *const *);
+MEMBER(kmb_buffer_desc, pointer_count, 96, 8, uint64_t);
+MEMBER(kmb_buffer_desc, alias_offset, 104, 8, uint64_t);
+MEMBER(kmb_buffer_desc, alias_of, 112, 4, uint32_t);
+MEMBER(kmb_buffer_desc, flags, 116, 4, uint32_t);
+MEMBER(kmb_buffer_desc, role, 120, 4, int32_t);
+MEMBER(kmb_buffer_desc, dtype, 124, 4, int32_t);
+MEMBER(kmb_buffer_desc, fill, 128, 4, int32_t);
+MEMBER(kmb_buffer_desc, residency, 132, 4, int32_t);
+GROWS(kmb_buffer_desc, 136);
+
+MEMBER(kmb_buffers_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_buffers_params, rotation_bytes, 8, 8, uint64_t);
+MEMBER(kmb_buffers_params, reuse_factor, 16, 8, double);
+MEMBER(kmb_buffers_params, slots, 24, 4, uint32_t);
+MEMBER(kmb_buffers_params, flags, 28, 4, uint32_t);
+GROWS(kmb_buffers_params, 32);
+
+MEMBER(kmb_buffers_info, struct_size, 0, 8, size_t);
+MEMBER(kmb_buffers_info, count, 8, 8, uint64_t);
+MEMBER(kmb_buffers_info, allocated_bytes, 16, 8, uint64_t);
+MEMBER(kmb_buffers_info, touched_bytes, 24, 8, uint64_t);
+MEMBER(kmb_buffers_info, cold_bytes, 32, 8, uint64_t);
+MEMBER(kmb_buffers_info, reuse_bytes, 40, 8, uint64_t);
+MEMBER(kmb_buffers_info, slots, 48, 4, uint32_t);
+MEMBER(kmb_buffers_info, slots_limit, 52, 4, uint32_t);
+GROWS(kmb_buffers_info, 56);
+
+MEMBER(kmb_launch, struct_size, 0, 8, size_t);
+MEMBER(kmb_launch, stream, 8, 8, void *);
+MEMBER(kmb_launch, args, 16, 8, void *const *);
+MEMBER(kmb_launch, arg_count, 24, 8, uint64_t);
+MEMBER(kmb_launch, iteration, 32, 8, uint64_t);
+MEMBER(kmb_launch, slot, 40, 4, uint32_t);
+MEMBER(kmb_launch, config, 44, 4, uint32_t);
+GROWS(kmb_launch, 48);
+
+MEMBER(kmb_check, struct_size, 0, 8, size_t);
+MEMBER(kmb_check, before, 8, 8, const void *const *);
+MEMBER(kmb_check, after, 16, 8, const void *const *);
+MEMBER(kmb_check, bytes, 24, 8, const uint64_t *);
+MEMBER(kmb_check, count, 32, 8, uint64_t);
+MEMBER(kmb_check, tolerance, 40, 8, double);
+MEMBER(kmb_check, error, 48, 8, double);
+MEMBER(kmb_check, slot, 56, 4, uint32_t);
+MEMBER(kmb_check, config, 60, 4, uint32_t);
+GROWS(kmb_check, 64);
+
+MEMBER(kmb_bench_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_bench_params, name, 8, 8, const char *);
+MEMBER(kmb_bench_params, axes, 16, 8, const kmb_pair *);
+MEMBER(kmb_bench_params, axis_count, 24, 8, uint64_t);
+MEMBER(kmb_bench_params, launch, 32, 8, int32_t (*)(void *,
+    const kmb_launch *));
+MEMBER(kmb_bench_params, launch_user, 40, 8, void *);
+MEMBER(kmb_bench_params, setup, 48, 8, int32_t (*)(void *, uint32_t, uint32_t));
+MEMBER(kmb_bench_params, setup_user, 56, 8, void *);
+MEMBER(kmb_bench_params, reset, 64, 8, int32_t (*)(void *, uint32_t, void *));
+MEMBER(kmb_bench_params, reset_user, 72, 8, void *);
+MEMBER(kmb_bench_params, check, 80, 8, int32_t (*)(void *, kmb_check *));
+MEMBER(kmb_bench_params, check_user, 88, 8, void *);
+MEMBER(kmb_bench_params, tolerance, 96, 8, double);
+MEMBER(kmb_bench_params, buffers, 104, 8, kmb_buffers *);
+MEMBER(kmb_bench_params, work, 112, 8, const kmb_work *);
+MEMBER(kmb_bench_params, memory_ceiling, 120, 8, const kmb_ceiling *);
+MEMBER(kmb_bench_params, compute_ceiling, 128, 8, const kmb_ceiling *);
+MEMBER(kmb_bench_params, metadata, 136, 8, const kmb_metadata_params *);
+MEMBER(kmb_bench_params, stream, 144, 8, void *);
+MEMBER(kmb_bench_params, target_pct, 152, 8, double);
+MEMBER(kmb_bench_params, min_wall_ns, 160, 8, double);
+MEMBER(kmb_bench_params, max_wall_ns, 168, 8, double);
+MEMBER(kmb_bench_params, warmup_ns, 176, 8, double);
+MEMBER(kmb_bench_params, idle_ns, 184, 8, double);
+MEMBER(kmb_bench_params, min_samples, 192, 8, uint64_t);
+MEMBER(kmb_bench_params, max_samples, 200, 8, uint64_t);
+MEMBER(kmb_bench_params, batch, 208, 8, uint64_t);
+MEMBER(kmb_bench_params, seed, 216, 8, uint64_t);
+MEMBER(kmb_bench_params, rounds, 224, 4, uint32_t);
+MEMBER(kmb_bench_params, threads, 228, 4, uint32_t);
+MEMBER(kmb_bench_params, config, 232, 4, uint32_t);
+MEMBER(kmb_bench_params, flags, 236, 4, uint32_t);
+MEMBER(kmb_bench_params, timer, 240, 4, int32_t);
+MEMBER(kmb_bench_params, launch_mode, 244, 4, int32_t);
+MEMBER(kmb_bench_params, cache, 248, 4, int32_t);
+MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
+GROWS(kmb_bench_params, 256);
+
+MEMBER(kmb_figure, name, 0, 8, const char *);
+MEMBER(kmb_figure, value, 8, 8, double);
+FINAL(kmb_figure, 16);
+
+MEMBER(kmb_finding, struct_size, 0, 8, size_t);
+MEMBER(kmb_finding, message, 8, 8, const char *);
+MEMBER(kmb_finding, figures, 16, 8, const kmb_figure *);
+MEMBER(kmb_finding, figure_count, 24, 8, uint64_t);
+MEMBER(kmb_finding, code, 32, 4, int32_t);
+MEMBER(kmb_finding, severity, 36, 4, int32_t);
+GROWS(kmb_finding, 40);
+
+MEMBER(kmb_metadata_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_metadata_params, commit, 8, 8, const char *);
+MEMBER(kmb_metadata_params, branch, 16, 8, const char *);
+MEMBER(kmb_metadata_params, build, 24, 8, const char *);
+MEMBER(kmb_metadata_params, pairs, 32, 8, const kmb_pair *);
+MEMBER(kmb_metadata_params, pair_count, 40, 8, uint64_t);
+MEMBER(kmb_metadata_params, question, 48, 8, const char *);
+MEMBER(kmb_metadata_params, change, 56, 8, const char *);
+MEMBER(kmb_metadata_params, correctness, 64, 8, const char *);
+MEMBER(kmb_metadata_params, observation, 72, 8, const char *);
+MEMBER(kmb_metadata_params, explanation, 80, 8, const char *);
+MEMBER(kmb_metadata_params, explanation_artifact, 88, 8, const char *);
+MEMBER(kmb_metadata_params, next, 96, 8, const char *);
+MEMBER(kmb_metadata_params, tree, 104, 4, int32_t);
+MEMBER(kmb_metadata_params, flags, 108, 4, uint32_t);
+GROWS(kmb_metadata_params, 112);
+
+MEMBER(kmb_metadata_entry, struct_size, 0, 8, size_t);
+MEMBER(kmb_metadata_entry, key, 8, 8, const char *);
+MEMBER(kmb_metadata_entry, value, 16, 8, const char *);
+MEMBER(kmb_metadata_entry, reason, 24, 8, const char *);
+GROWS(kmb_metadata_entry, 32);
+
+MEMBER(kmb_work, struct_size, 0, 8, size_t);
+MEMBER(kmb_work, flops, 8, 8, uint64_t);
+MEMBER(kmb_work, read_bytes, 16, 8, uint64_t);
+MEMBER(kmb_work, write_bytes, 24, 8, uint64_t);
+MEMBER(kmb_work, convention, 32, 8, const char *);
+MEMBER(kmb_work, dtype, 40, 4, int32_t);
+MEMBER(kmb_work, flags, 44, 4, uint32_t);
+GROWS(kmb_work, 48);
+
+MEMBER(kmb_ceiling, struct_size, 0, 8, size_t);
+MEMBER(kmb_ceiling, value, 8, 8, double);
+MEMBER(kmb_ceiling, low, 16, 8, double);
+MEMBER(kmb_ceiling, high, 24, 8, double);
+MEMBER(kmb_ceiling, bytes, 32, 8, uint64_t);
+MEMBER(kmb_ceiling, variant, 40, 8, const char *);
+MEMBER(kmb_ceiling, kind, 48, 4, int32_t);
+MEMBER(kmb_ceiling, dtype, 52, 4, int32_t);
+MEMBER(kmb_ceiling, threads, 56, 4, uint32_t);
+MEMBER(kmb_ceiling, source, 60, 4, int32_t);
+GROWS(kmb_ceiling, 64);
+
+MEMBER(kmb_roofline_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_roofline_params, work, 8, 8, const kmb_work *);
+MEMBER(kmb_roofline_params, memory, 16, 8, const kmb_ceiling *);
+MEMBER(kmb_roofline_params, compute, 24, 8, const kmb_ceiling *);
+MEMBER(kmb_roofline_params, time_ns, 32, 8, double);
+GROWS(kmb_roofline_params, 40);
+
+MEMBER(kmb_roofline, struct_size, 0, 8, size_t);
+MEMBER(kmb_roofline, intensity, 8, 8, double);
+MEMBER(kmb_roofline, ridge, 16, 8, double);
+MEMBER(kmb_roofline, attainable_flops, 24, 8, double);
+MEMBER(kmb_roofline, sol_time_ns, 32, 8, double);
+MEMBER(kmb_roofline, sol_pct, 40, 8, double);
+MEMBER(kmb_roofline, achieved_flops, 48, 8, double);
+MEMBER(kmb_roofline, achieved_bytes, 56, 8, double);
+MEMBER(kmb_roofline, memory_pct, 64, 8, double);
+MEMBER(kmb_roofline, compute_pct, 72, 8, double);
+MEMBER(kmb_roofline, known, 80, 4, uint32_t);
+MEMBER(kmb_roofline, predicted, 84, 4, int32_t);
+MEMBER(kmb_roofline, observed, 88, 4, int32_t);
+MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
+GROWS(kmb_roofline, 96);
+
+SIGNATURE(kmb_hooks_init, kmb_hooks (*)(void));
+SIGNATURE(kmb_device_params_init, kmb_device_params (*)(void));
+SIGNATURE(kmb_buffer_desc_init, kmb_buffer_desc (*)(void));
+SIGNATURE(kmb_buffers_params_init, kmb_buffers_params (*)(void));
+SIGNATURE(kmb_buffers_info_init, kmb_buffers_info (*)(void));
+SIGNATURE(kmb_bench_params_init, kmb_bench_params (*)(void));
+SIGNATURE(kmb_finding_init, kmb_finding (*)(void));
+SIGNATURE(kmb_metadata_params_init, kmb_metadata_params (*)(void));
+SIGNATURE(kmb_metadata_entry_init, kmb_metadata_entry (*)(void));
+SIGNATURE(kmb_work_init, kmb_work (*)(void));
+SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
+SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
+SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
+
+SIGNATURE(kmb_version, const char *(*)(void));
+SIGNATURE(kmb_abi_major, uint32_t (*)(void));
+SIGNATURE(kmb_status_name, const char *(*)(int32_t));
+SIGNATURE(kmb_status_text, const char *(*)(int32_t));
+SIGNATURE(kmb_last_error, const char *(*)(int32_t *, int64_t *));
+SIGNATURE(kmb_dtype_name, const char *(*)(int32_t));
+SIGNATURE(kmb_dtype_bits, int32_t (*)(int32_t, uint32_t *));
+SIGNATURE(kmb_device_open, int32_t (*)(const char *,
+    const kmb_device_params *, kmb_device **));
+SIGNATURE(kmb_device_close, void (*)(kmb_device *));
+SIGNATURE(kmb_device_attr_u64, int32_t (*)(kmb_device *, int32_t, uint64_t *));
+SIGNATURE(kmb_device_attr_f64, int32_t (*)(kmb_device *, int32_t, double *));
+SIGNATURE(kmb_device_attr_text, int32_t (*)(kmb_device *, int32_t,
+    const char **));
+SIGNATURE(kmb_buffers_create, int32_t (*)(kmb_device *,
+    const kmb_buffer_desc *, size_t, uint64_t, const kmb_buffers_params *,
+    kmb_buffers **));
+SIGNATURE(kmb_buffers_destroy, void (*)(kmb_buffers *));
+SIGNATURE(kmb_buffers_prepare, int32_t (*)(kmb_buffers *, uint32_t));
+SIGNATURE(kmb_buffers_pointer, int32_t (*)(const kmb_buffers *, uint32_t,
+    uint64_t, void **));
+SIGNATURE(kmb_buffers_get_info, int32_t (*)(const kmb_buffers *,
+    kmb_buffers_info *));
+SIGNATURE(kmb_bench, int32_t (*)(kmb_device *, const kmb_bench_params *,
+    kmb_result **));
+SIGNATURE(kmb_result_from_samples, int32_t (*)(kmb_device *,
+    const kmb_bench_params *, const double *, uint64_t, double, kmb_result **));
+SIGNATURE(kmb_session_begin, int32_t (*)(kmb_device *,
+    const kmb_bench_params *, kmb_session **));
+SIGNATURE(kmb_session_sample_begin, int32_t (*)(kmb_session *));
+SIGNATURE(kmb_session_sample_end, int32_t (*)(kmb_session *, uint64_t));
+SIGNATURE(kmb_session_end, int32_t (*)(kmb_session *, kmb_result **));
+SIGNATURE(kmb_session_abandon, void (*)(kmb_session *));
+SIGNATURE(kmb_result_destroy, void (*)(kmb_result *));
+SIGNATURE(kmb_result_f64, int32_t (*)(const kmb_result *, int32_t, double *));
+SIGNATURE(kmb_result_u64, int32_t (*)(const kmb_result *, int32_t, uint64_t *));
+SIGNATURE(kmb_result_text, int32_t (*)(const kmb_result *, int32_t,
+    const char **));
+SIGNATURE(kmb_result_samples, int32_t (*)(const kmb_result *, const double **,
+    uint64_t *));
+SIGNATURE(kmb_result_finding_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_finding, int32_t (*)(const kmb_result *, uint64_t,
+    kmb_finding *));
+SIGNATURE(kmb_finding_name, const char *(*)(int32_t));
+SIGNATURE(kmb_result_axis_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_axis, int32_t (*)(const kmb_result *, uint64_t,
+    kmb_pair *));
+SIGNATURE(kmb_result_write_text, int32_t (*)(const kmb_result *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_result_write_json, int32_t (*)(const kmb_result *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_results_create, int32_t (*)(const kmb_hooks *, kmb_results **));
+SIGNATURE(kmb_results_destroy, void (*)(kmb_results *));
+SIGNATURE(kmb_results_add, int32_t (*)(kmb_results *, kmb_result *));
+SIGNATURE(kmb_results_count, uint64_t (*)(const kmb_results *));
+SIGNATURE(kmb_results_get, int32_t (*)(const kmb_results *, uint64_t,
+    const kmb_result **));
+SIGNATURE(kmb_results_write_json, int32_t (*)(const kmb_results *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_results_write_table, int32_t (*)(const kmb_results *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_results_read_json, int32_t (*)(int32_t (*)(void *, void *,
+    size_t, size_t *), void *, const kmb_hooks *, kmb_results **));
+SIGNATURE(kmb_result_metadata_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_metadata, int32_t (*)(const kmb_result *, uint64_t,
+    kmb_metadata_entry *));
+SIGNATURE(kmb_result_metadata_text, int32_t (*)(const kmb_result *,
+    const char *, const char **));
+SIGNATURE(kmb_work_gemm, int32_t (*)(uint64_t, uint64_t, uint64_t, int32_t,
+    kmb_work *));
+SIGNATURE(kmb_work_elementwise, int32_t (*)(uint64_t, uint32_t, uint32_t,
+    uint32_t, int32_t, kmb_work *));
+SIGNATURE(kmb_work_copy, int32_t (*)(uint64_t, kmb_work *));
+SIGNATURE(kmb_device_ceiling, int32_t (*)(kmb_device *, int32_t, int32_t,
+    uint32_t, kmb_ceiling *));
+SIGNATURE(kmb_roofline_evaluate, int32_t (*)(const kmb_roofline_params *,
+    kmb_roofline *));
+
+/* The library must have each of them, too. */
+typedef void (*function)(void);
+static const function functions[] = {
+    (function)kmb_version,
+    (function)kmb_abi_major,
+    (function)kmb_status_name,
+    (function)kmb_status_text,
+    (function)kmb_last_error,
+    (function)kmb_dtype_name,
+    (function)kmb_dtype_bits,
+    (function)kmb_device_open,
+    (function)kmb_device_close,
+    (function)kmb_device_attr_u64,
+    (function)kmb_device_attr_f64,
+    (function)kmb_device_attr_text,
+    (function)kmb_buffers_create,
+    (function)kmb_buffers_destroy,
+    (function)kmb_buffers_prepare,
+    (function)kmb_buffers_pointer,
+    (function)kmb_buffers_get_info,
+    (function)kmb_bench,
+    (function)kmb_result_from_samples,
+    (function)kmb_session_begin,
+    (function)kmb_session_sample_begin,
+    (function)kmb_session_sample_end,
+    (function)kmb_session_end,
+    (function)kmb_session_abandon,
+    (function)kmb_result_destroy,
+    (function)kmb_result_f64,
+    (function)kmb_result_u64,
+    (function)kmb_result_text,
+    (function)kmb_result_samples,
+    (function)kmb_result_finding_count,
+    (function)kmb_result_finding,
+    (function)kmb_finding_name,
+    (function)kmb_result_axis_count,
+    (function)kmb_result_axis,
+    (function)kmb_result_write_text,
+    (function)kmb_result_write_json,
+    (function)kmb_results_create,
+    (function)kmb_results_destroy,
+    (function)kmb_results_add,
+    (function)kmb_results_count,
+    (function)kmb_results_get,
+    (function)kmb_results_write_json,
+    (function)kmb_results_write_table,
+    (function)kmb_results_read_json,
+    (function)kmb_result_metadata_count,
+    (function)kmb_result_metadata,
+    (function)kmb_result_metadata_text,
+    (function)kmb_work_gemm,
+    (function)kmb_work_elementwise,
+    (function)kmb_work_copy,
+    (function)kmb_device_ceiling,
+    (function)kmb_roofline_evaluate,
+};
+
+int main(void) {
+  size_t count = sizeof functions / sizeof functions[0];
+  for (size_t i = 0; i < count; i++)
+    if (!functions[i]) return 1;
+  printf("%zu functions\n", count);
+  return count == 52 ? 0 : 1;
+}
+/* NOLINTEND(bugprone-sizeof-expression) */
+/* clang-format on */
+
+#endif

@@ -1,0 +1,179 @@
+/* Pins of the interface for backends, for LP64.
+ *
+ * Rewritten with each KMB_BACKEND_ABI until KMB_BACKEND_FROZEN is 1, then
+ * never edited again.
+ * docs/abi.md says what to do when this file does not compile.
+ * Written by scripts/abi_pins.py. */
+#include <kmb/backend.h>
+
+#include <stdio.h>
+
+#if !defined(__LP64__)
+
+int main(void) {
+  puts("the pins are for LP64 machines only");
+  return 77;
+}
+
+#else
+
+/* clang-format off */
+/* NOLINTBEGIN(bugprone-sizeof-expression) */
+_Static_assert(KMB_BACKEND_ABI == 1,
+               "a new number: run scripts/abi_freeze.sh");
+_Static_assert(KMB_BACKEND_FROZEN == 0,
+               "run scripts/abi_freeze.sh");
+#define MEMBER(type, member, offset, size, what)                         \
+  _Static_assert(offsetof(type, member) == (offset) &&                   \
+                 sizeof(((type *)0)->member) == (size) &&                \
+                 _Generic(((type *)0)->member, what: 1, default: 0),     \
+                 #type "." #member " was moved, or its type changed")
+#define GROWS(type, first_size)                                          \
+  _Static_assert(sizeof(type) >= (first_size) &&                         \
+                 offsetof(type, struct_size) == 0, #type " shrank")
+#define FINAL(type, size)                                                \
+  _Static_assert(sizeof(type) == (size),                                 \
+                 #type " is final and changed its size")
+#define VALUE(name, value)                                               \
+  _Static_assert((name) == (value), #name " changed its value")
+#define TYPE(name, what)                                                 \
+  _Static_assert(_Generic((name){0}, what: 1, default: 0),               \
+                 #name " is another type")
+#define SIGNATURE(name, what)                                            \
+  _Static_assert(_Generic(&name, what: 1, default: 0),                   \
+                 #name " takes or returns something else")
+
+TYPE(kmb_emit_fn, void (*)(void *, const char *, const char *, const char *));
+TYPE(kmb_backend_entry_fn, const kmb_backend_ops *(*)(void));
+
+VALUE(KMB_SAMPLE_INVALID, 1);
+
+MEMBER(kmb_host, struct_size, 0, 8, size_t);
+MEMBER(kmb_host, ctx, 8, 8, void *);
+MEMBER(kmb_host, alloc, 16, 8, void *(*)(void *, size_t, size_t));
+MEMBER(kmb_host, free, 24, 8, void (*)(void *, void *, size_t));
+MEMBER(kmb_host, device_alloc, 32, 8, int32_t (*)(void *, uint64_t, uint64_t,
+    void **));
+MEMBER(kmb_host, device_free, 40, 8, void (*)(void *, void *, uint64_t));
+MEMBER(kmb_host, log, 48, 8, void (*)(void *, int32_t, const char *));
+MEMBER(kmb_host, fail, 56, 8, int32_t (*)(void *, int32_t, int64_t,
+    const char *, ...));
+MEMBER(kmb_host, cancelled, 64, 8, int (*)(void *));
+GROWS(kmb_host, 72);
+
+MEMBER(kmb_span, pointer, 0, 8, void *);
+MEMBER(kmb_span, bytes, 8, 8, uint64_t);
+FINAL(kmb_span, 16);
+
+MEMBER(kmb_choice, timer, 0, 4, int32_t);
+MEMBER(kmb_choice, launch_mode, 4, 4, int32_t);
+MEMBER(kmb_choice, cache, 8, 4, int32_t);
+MEMBER(kmb_choice, preference, 12, 4, int32_t);
+FINAL(kmb_choice, 16);
+
+MEMBER(kmb_request, struct_size, 0, 8, size_t);
+MEMBER(kmb_request, cold_bytes, 8, 8, uint64_t);
+MEMBER(kmb_request, device_ops, 16, 8, uint64_t);
+MEMBER(kmb_request, timer, 24, 4, int32_t);
+MEMBER(kmb_request, launch_mode, 28, 4, int32_t);
+MEMBER(kmb_request, cache, 32, 4, int32_t);
+MEMBER(kmb_request, reserved, 36, 4, int32_t);
+GROWS(kmb_request, 40);
+
+MEMBER(kmb_fill, struct_size, 0, 8, size_t);
+MEMBER(kmb_fill, pointer, 8, 8, void *);
+MEMBER(kmb_fill, bytes, 16, 8, uint64_t);
+MEMBER(kmb_fill, seed, 24, 8, uint64_t);
+MEMBER(kmb_fill, low, 32, 8, double);
+MEMBER(kmb_fill, high, 40, 8, double);
+MEMBER(kmb_fill, dtype, 48, 4, int32_t);
+MEMBER(kmb_fill, reserved, 52, 4, int32_t);
+GROWS(kmb_fill, 56);
+
+MEMBER(kmb_plan_desc, struct_size, 0, 8, size_t);
+MEMBER(kmb_plan_desc, launch, 8, 8, int32_t (*)(void *, const kmb_launch *));
+MEMBER(kmb_plan_desc, launch_user, 16, 8, void *);
+MEMBER(kmb_plan_desc, reset, 24, 8, int32_t (*)(void *, uint32_t, void *));
+MEMBER(kmb_plan_desc, reset_user, 32, 8, void *);
+MEMBER(kmb_plan_desc, stream, 40, 8, void *);
+MEMBER(kmb_plan_desc, args, 48, 8, void *const *);
+MEMBER(kmb_plan_desc, arg_count, 56, 8, uint64_t);
+MEMBER(kmb_plan_desc, warm, 64, 8, const kmb_span *);
+MEMBER(kmb_plan_desc, warm_count, 72, 8, uint64_t);
+MEMBER(kmb_plan_desc, batch, 80, 8, uint64_t);
+MEMBER(kmb_plan_desc, slots, 88, 4, uint32_t);
+MEMBER(kmb_plan_desc, config, 92, 4, uint32_t);
+MEMBER(kmb_plan_desc, first_slot, 96, 4, uint32_t);
+MEMBER(kmb_plan_desc, reserved, 100, 4, uint32_t);
+MEMBER(kmb_plan_desc, choice, 104, 16, kmb_choice);
+GROWS(kmb_plan_desc, 120);
+
+MEMBER(kmb_sample, span_ns, 0, 8, double);
+MEMBER(kmb_sample, busy_ns, 8, 8, double);
+MEMBER(kmb_sample, sum_ns, 16, 8, double);
+MEMBER(kmb_sample, end_ns, 24, 8, double);
+MEMBER(kmb_sample, ops, 32, 8, uint64_t);
+MEMBER(kmb_sample, slot, 40, 4, uint32_t);
+MEMBER(kmb_sample, flags, 44, 4, uint32_t);
+FINAL(kmb_sample, 48);
+
+MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
+MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
+MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
+MEMBER(kmb_backend_ops, name, 16, 8, const char *);
+MEMBER(kmb_backend_ops, open, 24, 8, int32_t (*)(const kmb_host *,
+    const char *, const kmb_device_params *, void **));
+MEMBER(kmb_backend_ops, close, 32, 8, void (*)(void *));
+MEMBER(kmb_backend_ops, attr_u64, 40, 8, int32_t (*)(void *, int32_t,
+    uint64_t *));
+MEMBER(kmb_backend_ops, attr_f64, 48, 8, int32_t (*)(void *, int32_t,
+    double *));
+MEMBER(kmb_backend_ops, attr_text, 56, 8, int32_t (*)(void *, int32_t,
+    const char **));
+MEMBER(kmb_backend_ops, now, 64, 8, double (*)(void *));
+MEMBER(kmb_backend_ops, sleep, 72, 8, void (*)(void *, double));
+MEMBER(kmb_backend_ops, memory_available, 80, 8, int32_t (*)(void *,
+    uint64_t *));
+MEMBER(kmb_backend_ops, alloc, 88, 8, int32_t (*)(void *, uint64_t, uint64_t,
+    void **));
+MEMBER(kmb_backend_ops, free, 96, 8, void (*)(void *, void *, uint64_t));
+MEMBER(kmb_backend_ops, write, 104, 8, int32_t (*)(void *, void *,
+    const void *, uint64_t));
+MEMBER(kmb_backend_ops, read, 112, 8, int32_t (*)(void *, void *,
+    const void *, uint64_t));
+MEMBER(kmb_backend_ops, set, 120, 8, int32_t (*)(void *, void *, uint64_t,
+    uint64_t));
+MEMBER(kmb_backend_ops, fill_random, 128, 8, int32_t (*)(void *,
+    const kmb_fill *));
+MEMBER(kmb_backend_ops, stream_open, 136, 8, int32_t (*)(void *, void *,
+    void **));
+MEMBER(kmb_backend_ops, stream_close, 144, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, stream_wait, 152, 8, int32_t (*)(void *, void *,
+    double));
+MEMBER(kmb_backend_ops, propose, 160, 8, int32_t (*)(void *,
+    const kmb_request *, kmb_choice *, uint32_t, uint32_t *));
+MEMBER(kmb_backend_ops, sweep_prepare, 168, 8, int32_t (*)(void *, uint64_t));
+MEMBER(kmb_backend_ops, plan_create, 176, 8, int32_t (*)(void *,
+    const kmb_plan_desc *, void **));
+MEMBER(kmb_backend_ops, plan_run, 184, 8, int32_t (*)(void *, void *,
+    uint64_t, double, kmb_sample *, uint64_t *));
+MEMBER(kmb_backend_ops, plan_destroy, 192, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, bias, 200, 8, int32_t (*)(void *, const kmb_choice *,
+    uint64_t, double *, double *));
+MEMBER(kmb_backend_ops, ceiling, 208, 8, int32_t (*)(void *, int32_t, int32_t,
+    uint32_t, kmb_ceiling *));
+MEMBER(kmb_backend_ops, describe, 216, 8, void (*)(void *, void (*)(void *,
+    const char *, const char *, const char *), void *));
+MEMBER(kmb_backend_ops, telemetry, 224, 8, void (*)(void *, void (*)(void *,
+    const char *, const char *, const char *), void *));
+GROWS(kmb_backend_ops, 232);
+
+SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
+
+int main(void) {
+  return 0;
+}
+/* NOLINTEND(bugprone-sizeof-expression) */
+/* clang-format on */
+
+#endif
