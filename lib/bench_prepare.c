@@ -28,12 +28,13 @@ static bool violates(const kmb_bench_params *p, const kmb_choice *choice) {
          choice->cache != p->cache;
 }
 
-static kmb_status choose(kmbi_run *run) {
+kmb_status kmbi_choose(kmbi_run *run) {
   kmb_device *device = run->device;
   const kmb_bench_params *p = &run->p;
   kmb_request request = {
       .struct_size = sizeof request,
       .cold_bytes = run->buffers.cold_bytes,
+      .device_ops = run->device_ops,
       .timer = p->timer,
       .launch_mode = p->launch_mode,
       .cache = p->cache,
@@ -46,6 +47,7 @@ static kmb_status choose(kmbi_run *run) {
   if (!count || count > KMBI_CHOICES)
     return kmbi_fail(KMB_ERR_INTERNAL, "backend %s proposed %u choices",
                      device->ops->name, (unsigned)count);
+  run->choice_count = run->choice_index = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!violates(p, &proposed[i]))
       run->choices[run->choice_count++] = proposed[i];
@@ -318,7 +320,7 @@ static kmb_status first_time(kmbi_run *run) {
     run->buffers = kmb_buffers_info_init();
     status = kmb_buffers_get_info(run->p.buffers, &run->buffers);
   }
-  if (!status) status = choose(run);
+  if (!status) status = kmbi_choose(run);
   if (!status) status = kmbi_take_ceilings(run);
   if (!status)
     status =
