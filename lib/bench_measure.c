@@ -1,8 +1,10 @@
 /* Measure: take samples until the interval is narrow enough, or a limit. */
+#define _GNU_SOURCE /* strtod_l */
 #include "error.h"
 #include "metadata.h"
 #include "run.h"
 
+#include <locale.h>
 #include <stdlib.h>
 
 /* The hook hears of progress about this often. */
@@ -211,10 +213,13 @@ kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
 
 /* Telemetry that findings are made from. */
 
+/* A plain number with a point, whatever the caller's locale is. */
 static double number(const char *value) {
-  if (!value) return -1;
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!value || !plain) return -1;
   char *end = NULL;
-  double x = strtod(value, &end);
+  double x = strtod_l(value, &end, plain);
+  freelocale(plain);
   return end != value && x >= 0 ? x : -1;
 }
 
