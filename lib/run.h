@@ -135,6 +135,10 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
 kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
                           uint64_t count, double until_ns, uint64_t *got);
 void kmbi_plan_close(kmbi_run *run, void *plan);
+/* Bias of a way to measure, for one iteration; a failure says why it is not
+ * known. */
+kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
+                     double *ns, double *uncertainty);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
 void kmbi_watch_read(kmbi_run *run, const char *when, struct kmbi_watch *watch);
