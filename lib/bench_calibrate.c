@@ -18,7 +18,7 @@ static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
 }
 
 static void close_plan(kmbi_run *run) {
-  if (run->plan) kmbi_plan_close(run, run->plan);
+  kmbi_plan_close(run, run->plan);
   run->plan = NULL;
 }
 
@@ -227,12 +227,11 @@ kmb_status kmbi_calibrate(kmbi_run *run, kmbi_stage *next) {
   if (single(run)) {
     if (run->p.batch > 1)
       return kmbi_fail(KMB_ERR_INVALID,
-                       "batch %llu: with timer %s, cache state %s%s a sample "
+                       "batch %llu: with timer %s and cache state %s a sample "
                        "is one iteration",
                        (unsigned long long)run->p.batch,
                        kmbi_timer_name(run->choice.timer),
-                       kmbi_cache_name(run->choice.cache),
-                       run->p.reset ? " and a reset hook" : "");
+                       kmbi_cache_name(run->choice.cache));
     run->batch = 1;
   } else if (run->p.batch) {
     run->batch = whole_rings(run, run->p.batch);

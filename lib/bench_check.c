@@ -85,7 +85,7 @@ static kmb_status restore_inout(const copies *c) {
   kmb_device *device = c->set->device;
   kmb_status status = KMB_OK;
   for (uint64_t i = 0; i < c->set->count && !status; i++)
-    if (c->set->descs[i].role == KMB_INOUT && c->before[i])
+    if (c->set->descs[i].role == KMB_INOUT)
       status =
           device->ops->write(device->self, kmbi_buffers_at(c->set, c->slot, i),
                              c->before[i], c->set->descs[i].bytes);
@@ -199,6 +199,10 @@ kmb_status kmbi_check(kmbi_run *run, kmbi_stage *next) {
   if (!set || !count_roles(set, false)) {
     snprintf(run->check_skipped, sizeof run->check_skipped, "%s",
              set ? "no buffer is an output" : "there are no buffers");
+    if (run->p.flags & KMB_BENCH_REQUIRE_CHECK)
+      return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                       "a check is required and cannot be made: %s",
+                       run->check_skipped);
     return KMB_OK;
   }
   copies c;

@@ -69,7 +69,7 @@ static size_t kept(const kmbi_run *run) {
 /* How many samples to ask for: up to the next look, but no more than pass
  * between two calls of the progress hook. */
 static uint64_t portion(const kmbi_run *run, size_t next) {
-  uint64_t want = next > kept(run) ? next - kept(run) : 1;
+  uint64_t want = next - kept(run);
   uint64_t left = run->p.max_samples - run->sample_count;
   if (want > left) want = left;
   double cost = run->estimate_ns * (double)run->batch;
@@ -112,7 +112,7 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
     l->rule.dropped_wall_ns = l->kept_since - l->started;
     l->next = kmbi_next_look(kept(run));
     break;
-  case KMBI_GO_ON:
+  default: /* KMBI_GO_ON */
     l->next = kmbi_next_look(n);
     break;
   }

@@ -18,6 +18,7 @@ typedef struct trial {
   kmb_bench_params p;
   kmb_result *r;
   uint64_t checks;
+  struct stopper *stop; /* of a test that stops it */
 } trial;
 
 /* Compares the output with the input. */
