@@ -221,7 +221,7 @@ static void what_rows_share_is_said_once(void) {
   char *text = table_of(list);
   REQUIRE_HAS(text, "Readings\n"
                     "  q_proj tokens=1, k_proj: memory-bound: 40% (figures of "
-                    "q_proj tokens=1; the others differ in\n    nothing else)\n"
+                    "q_proj tokens=1; the others differ only in\n    theirs)\n"
                     "  q_proj tokens=8: neither\n");
   REQUIRE_HAS(text, "\nFindings\n"
                     "  doubt ABOVE_PEAK (k_proj): too fast\n"
