@@ -35,9 +35,8 @@ static void add_one(const sim_kernel *kernel) {
 
 static kmb_status in_place_launch(void *user, const kmb_launch *l) {
   const operation *o = user;
-  sim_kernel kernel = {.run = add_one,
-                       .write_count = 1,
-                       .writes = {{l->args[1], o->bytes}}};
+  sim_kernel kernel = {
+      .run = add_one, .write_count = 1, .writes = {{l->args[1], o->bytes}}};
   return sim_enqueue(l->stream, &kernel);
 }
 

@@ -68,10 +68,10 @@ static kmb_buffers *buffers_on(kmb_device *on, kmb_buffer_role role) {
   return set;
 }
 
-#define REFUSE(status, words, change)  \
-  do {                                 \
-    kmb_bench_params p = good();       \
-    change;                            \
+#define REFUSE(status, words, change)     \
+  do {                                    \
+    kmb_bench_params p = good();          \
+    change;                               \
     refused(&p, KMB_ERR_##status, words); \
   } while (0)
 
