@@ -216,7 +216,7 @@ static void warm_of_more_than_the_cache_is_not_warm(void) {
   d.name = "x";
   d.role = KMB_INPUT;
   d.dtype = KMB_F32;
-  d.bytes = 64 * 1024;
+  d.bytes = 64ULL * 1024;
   kmb_buffers *set = NULL;
   for (int over = 0; over < 2; over++) {
     d.bytes += (uint64_t)over * 4;
