@@ -145,20 +145,23 @@ static double wanted_span(const kmbi_run *run) {
   return ticks > SAMPLE_NS ? ticks : SAMPLE_NS;
 }
 
-/* The fastest of a few samples of `batch` iterations. */
+/* The fastest of a few samples of `batch` iterations: of one at least, however
+ * short the limit is. 0 if cancelled. */
 static kmb_status probe(kmbi_run *run, uint64_t batch, double *span) {
   void *plan = NULL;
   kmb_status status =
       kmbi_plan_open(run, &run->choice, batch, run->p.launch, &plan);
   if (status) return status;
-  uint64_t got = 0;
-  double until = kmbi_now(run->device) + run->p.warmup_ns;
-  status = kmbi_plan_take(run, plan, batch, PROBE_SAMPLES, until, &got);
-  kmbi_plan_close(run, plan);
+  uint64_t got = 1;
+  double now = kmbi_now(run->device), until = now + 1e18;
   *span = 0;
-  for (uint64_t i = 0; !status && i < got; i++)
-    if (*span == 0 || run->block[i].span_ns < *span)
-      *span = run->block[i].span_ns;
+  for (int i = 0; i < PROBE_SAMPLES && got && !status; i++) {
+    status = kmbi_plan_take(run, plan, batch, 1, until, &got);
+    double ns = run->block[0].span_ns;
+    if (got && (i == 0 || ns < *span)) *span = ns;
+    until = now + run->p.warmup_ns;
+  }
+  kmbi_plan_close(run, plan);
   return status;
 }
 

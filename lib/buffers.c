@@ -332,6 +332,8 @@ static uint32_t slots_limit(const kmb_buffers *set) {
 kmb_status kmb_buffers_get_info(const kmb_buffers *set, kmb_buffers_info *out) {
   if (!set)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_buffers_get_info: buffers is NULL");
+  kmb_status status = kmbi_device_check(set->device, "kmb_buffers_get_info");
+  if (status) return status;
   kmb_buffers_info info = kmb_buffers_info_init();
   info.count = set->count;
   info.slots = set->slots;
@@ -347,6 +349,8 @@ kmb_status kmb_buffers_pointer(const kmb_buffers *set, uint32_t slot,
                                uint64_t index, void **pointer) {
   if (!set || !pointer)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_buffers_pointer: NULL argument");
+  kmb_status status = kmbi_device_check(set->device, "kmb_buffers_pointer");
+  if (status) return status;
   if (slot >= set->slots || index >= set->count)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_buffers_pointer: slot %u, buffer %llu of %u prepared "

@@ -103,8 +103,12 @@ kmb_status kmb_session_sample_end(kmb_session *session, uint64_t iterations) {
   if (!session)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_session_sample_end: session is NULL");
+  /* In a forked child the backend must not be called. */
+  kmb_status status =
+      kmbi_device_check(session->device, "kmb_session_sample_end");
+  if (status) return status;
   double now = kmbi_now(session->device);
-  kmb_status status = check(session, true, "kmb_session_sample_end");
+  status = check(session, true, "kmb_session_sample_end");
   if (status) return status;
   if (!iterations)
     return kmbi_fail(KMB_ERR_INVALID,

@@ -209,7 +209,8 @@ kmb_status kmb_buffers_prepare(kmb_buffers *set, uint32_t slots) {
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_buffers_prepare: a set and at least one slot");
   kmb_buffers_info info = kmb_buffers_info_init();
-  kmb_status status = kmb_buffers_get_info(set, &info);
+  kmb_status status = kmbi_device_check(set->device, "kmb_buffers_prepare");
+  if (!status) status = kmb_buffers_get_info(set, &info);
   if (status) return status;
   if (info.slots_limit && slots > info.slots_limit)
     return kmbi_fail(KMB_ERR_INVALID,

@@ -186,6 +186,7 @@ KMB_API kmb_status kmb_buffers_prepare(kmb_buffers *buffers, uint32_t slots);
  *  @param[out] pointer  owned by the set (or by the caller, for
  *                       KMB_FILL_CALLER), valid until the set is destroyed
  *  @retval KMB_ERR_INVALID  NULL, or no such slot or buffer
+ *  @retval KMB_ERR_FORKED   the device belongs to the parent process
  *  @return KMB_OK
  *  @thread the device's user
  *  @blocks no
@@ -198,6 +199,7 @@ KMB_API kmb_status kmb_buffers_pointer(const kmb_buffers *buffers,
  *  @param buffers    a set
  *  @param[out] info  written up to its `struct_size`
  *  @retval KMB_ERR_INVALID  NULL or too small a `struct_size`
+ *  @retval KMB_ERR_FORKED   the device belongs to the parent process
  *  @return KMB_OK
  *  @thread the device's user
  *  @blocks no

@@ -272,6 +272,20 @@ static void two_samples_prove_nothing(void) {
   finish(&t);
 }
 
+/* A warm-up that is over at once must not pass for a kernel of no duration. */
+static void a_short_warm_up_finds_the_same_batch(void) {
+  trial t;
+  begin(&t, "kernel=300,launch=200");
+  t.p.timer = KMB_TIMER_HOST;
+  t.p.cache = KMB_CACHE_WARM;
+  t.p.warmup_ns = 1;
+  t.p.max_samples = 20;
+  run(&t);
+  REQUIRE(u64(&t, KMB_VALUE_BATCH) >= 100);
+  REQUIRE(u64(&t, KMB_VALUE_BATCH) <= 400);
+  finish(&t);
+}
+
 /* --- confirming --------------------------------------------------------- */
 
 static void a_graph_is_confirmed_by_a_replay(void) {
@@ -357,6 +371,7 @@ int main(void) {
   RUN(a_warm_time_of_zero_proves_nothing);
   RUN(no_valid_sample_in_time_is_a_timeout);
   RUN(two_samples_prove_nothing);
+  RUN(a_short_warm_up_finds_the_same_batch);
   RUN(a_graph_is_confirmed_by_a_replay);
   RUN(impossible_samples_confirm_nothing);
   RUN(a_second_batch_that_cannot_be_had_confirms_nothing);
