@@ -75,6 +75,7 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
     run.result = NULL;
     kmbi_error_restore(&before);
   }
+  kmbi_callback_failed(status, &before);
   kmbi_device_note(device, status);
   kmbi_run_release(&run);
   kmbi_device_leave(device);

@@ -132,11 +132,13 @@ static kmb_status judge_values(kmbi_run *run, const copies *c,
   };
   kmb_status status = run->p.check(run->p.check_user, &check);
   if (check.error > run->check_error) run->check_error = check.error;
-  if (status == KMB_ERR_INCORRECT)
+  if (status != KMB_ERR_INCORRECT) return status;
+  if (check.error >= 0)
     return kmbi_fail(status,
-                     "the check failed %s: largest error %g, tolerance %g",
+                     "the check failed on what was written %s: largest error "
+                     "%g, tolerance %g",
                      when, check.error, run->p.tolerance);
-  return status;
+  return kmbi_fail(status, "the check failed on what was written %s", when);
 }
 
 static kmb_status run_reset(kmbi_run *run, uint32_t slot) {

@@ -33,6 +33,13 @@ typedef enum kmbi_stop {
 
 enum { KMBI_CHOICES = 8 };
 
+/* Telemetry that findings are made from. */
+typedef struct kmbi_watch {
+  double clock_mhz, preemptions, steal_ms; /* < 0: not known */
+  bool throttled;
+  char throttle[64];
+} kmbi_watch;
+
 /* What one round measured; times are per iteration. */
 typedef struct kmbi_round {
   double *samples; /* kept ones, in order */
@@ -44,6 +51,7 @@ typedef struct kmbi_round {
   uint64_t ops;
   kmbi_stop stop;
   bool has_interval;
+  kmbi_watch before, after;
 } kmbi_round;
 
 typedef struct kmbi_run {
@@ -108,12 +116,6 @@ typedef struct kmbi_run {
 
   double cold_ratio; /* time over the warm time; 0: not probed */
 
-  /* Telemetry that findings are made from. */
-  struct kmbi_watch {
-    double clock_mhz, preemptions, steal_ms; /* < 0: not known */
-    bool throttled;
-    char throttle[64];
-  } before, after;
 } kmbi_run;
 
 enum { KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
@@ -141,7 +143,7 @@ kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
                      double *ns, double *uncertainty);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
-void kmbi_watch_read(kmbi_run *run, const char *when, struct kmbi_watch *watch);
+void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch);
 /* Asks the backend how to measure (prepare), and again once the number of
  * device operations is known. */
 kmb_status kmbi_choose(kmbi_run *run);
