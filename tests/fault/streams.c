@@ -141,8 +141,8 @@ static void a_write_may_fail_at_any_call(void) {
       output o = {.fail_at = at, .status = statuses[at % 5]};
       REQUIRE_STATUS(writings[w](put, &o), o.status);
       REQUIRE_EQ(o.calls, at);
-      REQUIRE(o.size < whole.size && !memcmp(o.data ? o.data : "", whole.data,
-                                             o.size));
+      REQUIRE(o.size < whole.size &&
+              !memcmp(o.data ? o.data : "", whole.data, o.size));
       free(o.data);
       REQUIRE_EQ(blocks_out, held);
     }
@@ -220,8 +220,11 @@ static void more_than_there_was_room_for_is_refused(void) {
   REQUIRE_OK(write_json(put, &o));
   for (uint64_t at = 1; at <= 5; at++) {
     for (size_t i = 0; i < 3; i++) {
-      input in = {.data = o.data, .size = o.size, .piece = 4096,
-                  .fail_at = at, .lie = lies[i]};
+      input in = {.data = o.data,
+                  .size = o.size,
+                  .piece = 4096,
+                  .fail_at = at,
+                  .lie = lies[i]};
       REQUIRE_STATUS(read_from(&in), KMB_ERR_INVALID);
       REQUIRE_HAS(kmb_last_error(NULL, NULL), "asked for");
       REQUIRE_EQ(in.calls, at);

@@ -167,9 +167,9 @@ static void *intrude(void *argument) {
   REQUIRE_STATUS(kmb_session_begin(m->device, &p, &session), KMB_ERR_BUSY);
   REQUIRE_STATUS(kmb_result_from_samples(m->device, &p, ns, 3, 0, &result),
                  KMB_ERR_BUSY);
-  REQUIRE_STATUS(kmb_device_ceiling(m->device, KMB_CEILING_READ, 0, 0,
-                                    &ceiling),
-                 KMB_ERR_BUSY);
+  REQUIRE_STATUS(
+      kmb_device_ceiling(m->device, KMB_CEILING_READ, 0, 0, &ceiling),
+      KMB_ERR_BUSY);
   read_shared();
   pthread_barrier_wait(&m->tried);
   return NULL;
