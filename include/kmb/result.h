@@ -357,7 +357,8 @@ KMB_API void kmb_results_destroy(kmb_results *results);
 /** Appends a result, which then belongs to the list.
  *  @param results  a list
  *  @param result   a result that is in no list
- *  @retval KMB_ERR_INVALID  NULL
+ *  @retval KMB_ERR_INVALID  NULL, or a result that is in a list, this one or
+ *                           another; nothing has changed
  *  @retval KMB_ERR_NOMEM    out of memory; the result still is the caller's
  *  @return KMB_OK
  *  @thread one at a time
