@@ -421,8 +421,8 @@ KMB_API kmb_status kmb_results_write_table(const kmb_results *results,
  *  @param[out] results  the new list; free it with kmb_results_destroy()
  *  @retval KMB_ERR_INVALID      NULL
  *  @retval KMB_ERR_FORMAT       not such a document: the message gives line and
- *                               column, or the key at fault; duplicate keys are
- *                               an error
+ *                               column, or the key at fault; duplicate keys, of
+ *                               objects or axes, are an error
  *  @retval KMB_ERR_UNSUPPORTED  written by a newer schema
  *  @retval KMB_ERR_NOMEM        out of memory
  *  @return KMB_OK, or what `read` returned
