@@ -59,6 +59,7 @@ kmb_status kmbi_fail_vendor(kmb_status status, int64_t vendor,
     trim_utf8(message, sizeof last_error.message - 1);
   memcpy(last_error.message, message, strlen(message) + 1);
   last_error.status = status;
+  last_error.count++;
   last_error.vendor = vendor;
   return status;
 }
@@ -77,6 +78,13 @@ void kmbi_error_save(kmbi_error_state *state) {
 
 void kmbi_error_restore(const kmbi_error_state *state) {
   last_error = *state;
+}
+
+kmb_status kmbi_callback_failed(kmb_status status,
+                                const kmbi_error_state *before) {
+  if (!status || last_error.count != before->count) return status;
+  return kmbi_fail(status, "a callback returned %d (%s)", (int)status,
+                   kmb_status_name(status));
 }
 
 const char *kmb_dtype_name(kmb_dtype dtype) {

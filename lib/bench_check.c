@@ -92,9 +92,10 @@ static kmb_status restore_inout(const copies *c) {
   return status;
 }
 
-/* What the library itself can see: outputs that were never written. */
+/* What the library itself can see: outputs that were never written. A part
+ * that was not is said once, before timing. */
 static kmb_status judge_untouched(kmbi_run *run, const copies *c,
-                                  const char *when) {
+                                  const char *when, bool after) {
   for (uint64_t i = 0; i < c->set->count; i++) {
     const kmb_buffer_desc *d = &c->set->descs[i];
     if (!kmbi_buffers_poisonable(c->set, i)) continue;
@@ -104,7 +105,7 @@ static kmb_status judge_untouched(kmbi_run *run, const copies *c,
                        "output \"%s\" was not written at all %s; does the "
                        "callback use launch->args and launch->stream?",
                        d->name, when);
-    if (left == 0 || d->touched_bytes < d->bytes) continue;
+    if (left == 0 || d->touched_bytes < d->bytes || after) continue;
     kmb_figure figures[] = {{"unwritten_bytes", (double)left},
                             {"output_bytes", (double)d->bytes}};
     kmbi_result_find(
@@ -131,11 +132,13 @@ static kmb_status judge_values(kmbi_run *run, const copies *c,
   };
   kmb_status status = run->p.check(run->p.check_user, &check);
   if (check.error > run->check_error) run->check_error = check.error;
-  if (status == KMB_ERR_INCORRECT)
+  if (status != KMB_ERR_INCORRECT) return status;
+  if (check.error >= 0)
     return kmbi_fail(status,
-                     "the check failed %s: largest error %g, tolerance %g",
+                     "the check failed on what was written %s: largest error "
+                     "%g, tolerance %g",
                      when, check.error, run->p.tolerance);
-  return status;
+  return kmbi_fail(status, "the check failed on what was written %s", when);
 }
 
 static kmb_status run_reset(kmbi_run *run, uint32_t slot) {
@@ -163,11 +166,11 @@ static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
   return status;
 }
 
-static kmb_status judge(kmbi_run *run, copies *c, const char *when,
-                        bool values) {
+static kmb_status judge(kmbi_run *run, copies *c, bool after, bool values) {
+  const char *when = after ? "by the timed plan" : "by a plain launch";
   kmb_status status = kmbi_buffers_guards(c->set, run->slots);
   if (!status) status = copy_after(c);
-  if (!status) status = judge_untouched(run, c, when);
+  if (!status) status = judge_untouched(run, c, when, after);
   if (!status && values) status = judge_values(run, c, when);
   return status;
 }
@@ -177,7 +180,7 @@ static kmb_status check_before(kmbi_run *run, copies *c) {
   if (!status) status = run_reset(run, c->slot);
   if (!status) status = copy_before(c, run->p.check != NULL);
   if (!status) status = launch_once(run, c->slot);
-  if (!status) status = judge(run, c, "by a plain launch", true);
+  if (!status) status = judge(run, c, false, true);
   if (!status) status = restore_inout(c);
   return status;
 }
@@ -235,7 +238,7 @@ static kmb_status check_after(kmbi_run *run, copies *c, bool *ran) {
   if (!status)
     status = kmbi_plan_take(run, run->plan, run->batch, 1, until, &got);
   *ran = got == 1;
-  if (!status && *ran) status = judge(run, c, "by the timed plan", values);
+  if (!status && *ran) status = judge(run, c, true, values);
   if (!status && *ran && values)
     run->check_text = "passed before and after timing";
   return status;

@@ -46,11 +46,14 @@ static void raise_cache(kmbi_run *run) {
                             {"wanted_slots", (double)run->wanted_slots},
                             {"reuse_bytes", (double)run->reuse_bytes},
                             {"llc_bytes", llc}};
+    bool short_of = run->slots < run->wanted_slots;
+    char had[64];
+    snprintf(had, sizeof had, short_of ? "%u of %llu slots could be had" : "%u",
+             (unsigned)run->slots, (unsigned long long)run->wanted_slots);
     kmbi_result_find(result, KMB_FINDING_NOT_COLD, KMB_WARNING, figures, 4,
-                     "%u of %llu slots could be had, so that only %.4g MiB lie "
-                     "between two uses of an input, and the cache may hold it",
-                     (unsigned)run->slots,
-                     (unsigned long long)run->wanted_slots,
+                     "%s%s: only %.4g MiB lie between two uses of an input, "
+                     "and the cache may hold it",
+                     had, short_of ? "" : " slots were asked for",
                      (double)run->reuse_bytes / 1048576);
   }
   bool warm = run->choice.cache == KMB_CACHE_WARM;
@@ -69,6 +72,10 @@ static void raise_cache(kmbi_run *run) {
 static void raise_precision(kmbi_run *run, const kmbi_round *round,
                             double time) {
   kmb_result *result = run->result;
+  if (round->interval.median == 0)
+    kmbi_result_find(result, KMB_FINDING_RESOLUTION, KMB_DOUBT, NULL, 0,
+                     "the median is 0 ns: the clock that took the samples "
+                     "cannot resolve the operation");
   if (!round->has_interval) {
     kmb_figure figures[] = {{"samples", (double)round->count}};
     kmbi_result_find(result, KMB_FINDING_FEW_SAMPLES, KMB_WARNING, figures, 1,
@@ -198,8 +205,8 @@ static void raise_state(kmbi_run *run, const kmbi_round *round) {
                    (unsigned long long)round->invalid);
 }
 
-static void raise_clocks(kmbi_run *run) {
-  const struct kmbi_watch *a = &run->before, *b = &run->after;
+static void raise_clocks(kmbi_run *run, const kmbi_round *round) {
+  const kmbi_watch *a = &round->before, *b = &round->after;
   if (a->throttled || b->throttled)
     kmbi_result_find(run->result, KMB_FINDING_THROTTLED, KMB_WARNING, NULL, 0,
                      "the device throttled: %s",
@@ -214,21 +221,33 @@ static void raise_clocks(kmbi_run *run) {
                    a->clock_mhz, b->clock_mhz);
 }
 
-/* Others on the same cores: each preemption spoils a sample. */
+/* Others on the same cores. What the backend does not count is not spoken of.
+ */
 static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
-  const struct kmbi_watch *a = &run->before, *b = &run->after;
-  double preempted = 0, stolen = 0;
-  if (a->preemptions >= 0 && b->preemptions >= 0)
-    preempted = 100 * (b->preemptions - a->preemptions) / (double)round->count;
-  if (a->steal_ms >= 0 && b->steal_ms >= 0 && round->wall_ns > 0)
-    stolen = 100 * (b->steal_ms - a->steal_ms) * 1e6 / round->wall_ns;
-  if (preempted < PREEMPTED_PCT && stolen < STEAL_PCT) return;
-  kmb_figure figures[] = {{"preempted_samples_pct", preempted},
-                          {"stolen_time_pct", stolen}};
-  kmbi_result_find(run->result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
-                   "the machine was not quiet: %.0f preemptions for each 100 "
-                   "samples, %.1f%% of the time taken by others",
-                   preempted, stolen);
+  const kmbi_watch *a = &round->before, *b = &round->after;
+  bool counts = a->preemptions >= 0 && b->preemptions >= 0 && round->count;
+  bool steals = a->steal_ms >= 0 && b->steal_ms >= 0 && round->wall_ns > 0;
+  double preempted =
+      counts ? 100 * (b->preemptions - a->preemptions) / (double)round->count
+             : 0;
+  double stolen =
+      steals ? 100 * (b->steal_ms - a->steal_ms) * 1e6 / round->wall_ns : 0;
+  if (preempted >= PREEMPTED_PCT) {
+    kmb_figure figures[] = {{"preempted_samples_pct", preempted}};
+    kmbi_result_find(run->result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures,
+                     1,
+                     "the machine was not quiet: %.0f preemptions for each "
+                     "100 samples",
+                     preempted);
+  }
+  if (stolen >= STEAL_PCT) {
+    kmb_figure figures[] = {{"stolen_time_pct", stolen}};
+    kmbi_result_find(run->result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures,
+                     1,
+                     "the machine was not quiet: while timing, the thread "
+                     "was ready but waited for its core %.1f%% of the time",
+                     stolen);
+  }
 }
 
 void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round, double time) {
@@ -238,7 +257,7 @@ void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round, double time) {
     raise_cache(run);
     raise_state(run, round);
     raise_overhead(run, time);
-    raise_clocks(run);
+    raise_clocks(run, round);
     raise_quiet(run, round);
   }
   raise_precision(run, round, time);

@@ -1,8 +1,10 @@
 /* Measure: take samples until the interval is narrow enough, or a limit. */
+#define _GNU_SOURCE /* strtod_l */
 #include "error.h"
 #include "metadata.h"
 #include "run.h"
 
+#include <locale.h>
 #include <stdlib.h>
 
 /* The hook hears of progress about this often. */
@@ -201,26 +203,29 @@ kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
     run->plan = NULL;
     return status;
   }
-  if (run->round == 0) kmbi_watch_read(run, "before", &run->before);
+  kmbi_watch_read(run, "before", &round->before);
   status = sample_until_stopped(run, round);
   if (!status) status = close_round(run, round);
-  kmbi_watch_read(run, "after", &run->after);
+  kmbi_watch_read(run, "after", &round->after);
   *next = KMBI_RECHECK;
   return status;
 }
 
 /* Telemetry that findings are made from. */
 
+/* A plain number with a point, whatever the caller's locale is. */
 static double number(const char *value) {
-  if (!value) return -1;
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!value || !plain) return -1;
   char *end = NULL;
-  double x = strtod(value, &end);
+  double x = strtod_l(value, &end, plain);
+  freelocale(plain);
   return end != value && x >= 0 ? x : -1;
 }
 
 static void notice(void *user, const char *key, const char *value,
                    const char *reason) {
-  struct kmbi_watch *watch = user;
+  kmbi_watch *watch = user;
   (void)reason;
   if (strcmp(key, "clock_mhz") == 0) watch->clock_mhz = number(value);
   if (strcmp(key, "preemptions") == 0) watch->preemptions = number(value);
@@ -233,13 +238,12 @@ static void notice(void *user, const char *key, const char *value,
   }
 }
 
-void kmbi_watch_read(kmbi_run *run, const char *when,
-                     struct kmbi_watch *watch) {
+void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch) {
   kmb_device *device = run->device;
-  *watch =
-      (struct kmbi_watch){.clock_mhz = -1, .preemptions = -1, .steal_ms = -1};
+  *watch = (kmbi_watch){.clock_mhz = -1, .preemptions = -1, .steal_ms = -1};
   if (!KMBI_HAS(device->ops, telemetry)) return;
   device->ops->telemetry(device->self, notice, watch);
-  if (run->round + 1 == run->p.rounds || strcmp(when, "before") == 0)
-    kmbi_metadata_telemetry(device, when, run->result);
+  /* Of several rounds the metadata tell the first start and the last end. */
+  uint32_t told = strcmp(when, "before") == 0 ? 0 : run->p.rounds - 1;
+  if (run->round == told) kmbi_metadata_telemetry(device, when, run->result);
 }

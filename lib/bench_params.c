@@ -82,6 +82,13 @@ static kmb_status check_axes(const kmb_bench_params *p) {
       return kmbi_fail(KMB_ERR_INVALID,
                        "kmb_bench_params: axis %llu lacks a key or a value",
                        (unsigned long long)i);
+  for (uint64_t i = 1; i < p->axis_count; i++)
+    for (uint64_t k = 0; k < i; k++)
+      if (strcmp(p->axes[i].key, p->axes[k].key) == 0)
+        return kmbi_fail(KMB_ERR_INVALID,
+                         "kmb_bench_params: axes %llu and %llu have the same "
+                         "key",
+                         (unsigned long long)k, (unsigned long long)i);
   return KMB_OK;
 }
 
@@ -124,8 +131,6 @@ static kmb_status copy_work(kmbi_run *run) {
   kmb_status status = kmbi_copy_in(&run->work, sizeof run->work, WORK_V1,
                                    run->p.work, "kmb_work");
   if (status) return status;
-  if (run->work.flags)
-    return kmbi_fail(KMB_ERR_UNSUPPORTED, "kmb_work: flags must be 0");
   /* Fails on work that counts nothing or overflows, before anything runs. */
   kmb_roofline_params params = kmb_roofline_params_init();
   kmb_roofline roofline = kmb_roofline_init();

@@ -28,12 +28,13 @@ static bool violates(const kmb_bench_params *p, const kmb_choice *choice) {
          choice->cache != p->cache;
 }
 
-static kmb_status choose(kmbi_run *run) {
+kmb_status kmbi_choose(kmbi_run *run) {
   kmb_device *device = run->device;
   const kmb_bench_params *p = &run->p;
   kmb_request request = {
       .struct_size = sizeof request,
       .cold_bytes = run->buffers.cold_bytes,
+      .device_ops = run->device_ops,
       .timer = p->timer,
       .launch_mode = p->launch_mode,
       .cache = p->cache,
@@ -46,6 +47,7 @@ static kmb_status choose(kmbi_run *run) {
   if (!count || count > KMBI_CHOICES)
     return kmbi_fail(KMB_ERR_INTERNAL, "backend %s proposed %u choices",
                      device->ops->name, (unsigned)count);
+  run->choice_count = run->choice_index = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!violates(p, &proposed[i]))
       run->choices[run->choice_count++] = proposed[i];
@@ -196,6 +198,13 @@ static kmb_status prepare_cache(kmbi_run *run) {
   run->next_slot = 0;
   if (run->choice.cache == KMB_CACHE_COLD) return prepare_sweep(run);
   if (run->choice.cache == KMB_CACHE_ROTATED) return prepare_rotation(run);
+  if (run->p.flags & KMB_BENCH_REQUIRE_CACHE && run->llc_bytes &&
+      run->buffers.touched_bytes > run->llc_bytes)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "WARM is required: an iteration touches %llu bytes, more "
+                     "than the last-level cache's %llu",
+                     (unsigned long long)run->buffers.touched_bytes,
+                     (unsigned long long)run->llc_bytes);
   return KMB_OK;
 }
 
@@ -320,7 +329,7 @@ static kmb_status first_time(kmbi_run *run) {
     run->buffers = kmb_buffers_info_init();
     status = kmb_buffers_get_info(run->p.buffers, &run->buffers);
   }
-  if (!status) status = choose(run);
+  if (!status) status = kmbi_choose(run);
   if (!status) status = kmbi_take_ceilings(run);
   if (!status)
     status =
@@ -416,7 +425,13 @@ static kmb_status predict(kmbi_run *run) {
 kmb_status kmbi_take_ceilings(kmbi_run *run) {
   if (!run->has_work) return KMB_OK;
   kmb_status status = KMB_OK;
-  if (run->work.read_bytes || run->work.write_bytes)
+  bool warm = run->choices[0].cache == KMB_CACHE_WARM && run->p.buffers &&
+              run->llc_bytes && run->buffers.touched_bytes <= run->llc_bytes;
+  if (warm && !run->p.memory_ceiling)
+    kmbi_result_find(run->result, KMB_FINDING_UNKNOWN_PEAK, KMB_NOTE, NULL, 0,
+                     "the data are warm: the ceiling of memory does not apply, "
+                     "and none of the caches' is measured");
+  else if (run->work.read_bytes || run->work.write_bytes)
     status = take_one(run, memory_kind(&run->work), run->p.memory_ceiling,
                       &run->memory, &run->has_memory);
   if (!status && run->work.flops)

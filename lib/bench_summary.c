@@ -28,7 +28,6 @@ static const kmbi_round *median_round(const kmbi_run *run) {
 /* The clock's bias against the reference, where it is known. */
 static double correction(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
-  kmb_device *device = run->device;
   if (round->stop == KMBI_STOP_NONE) {
     kmbi_result_absent(result, KMB_VALUE_BIAS, "the samples were given");
     kmbi_result_set_text(result, KMB_VALUE_ZERO_REFERENCE,
@@ -46,14 +45,8 @@ static double correction(kmbi_run *run, const kmbi_round *round) {
   double bias = 0, uncertainty = 0;
   kmbi_error_state before;
   kmbi_error_save(&before);
-  kmb_status status = KMB_ERR_UNSUPPORTED;
-  if (KMBI_HAS(device->ops, bias))
-    status = device->ops->bias(device->self, &run->choice, round->batch, &bias,
-                               &uncertainty);
-  if (status) {
-    const char *why = status == KMB_ERR_UNSUPPORTED
-                          ? "the backend has no reference for this timer"
-                          : kmb_last_error(NULL, NULL);
+  if (kmbi_bias(run, &run->choice, round->batch, &bias, &uncertainty)) {
+    const char *why = kmb_last_error(NULL, NULL);
     kmbi_result_absent(result, KMB_VALUE_BIAS, "%s", why);
     kmbi_result_find(result, KMB_FINDING_UNCALIBRATED, KMB_WARNING, NULL, 0,
                      "the %s timer's bias is not known: %s",

@@ -284,18 +284,18 @@ kmb_status kmb_buffers_create(kmb_device *device, const kmb_buffer_desc *descs,
     kmbi_free(&device->memory, set, 1, sizeof *set);
     return status;
   }
-  device->buffer_sets++;
+  kmbi_device_hold(device);
   *out = set;
   return KMB_OK;
 }
 
 void kmb_buffers_destroy(kmb_buffers *set) {
   if (!set) return;
-  kmbi_memory memory = set->device->memory;
+  kmb_device *device = set->device;
   kmbi_buffers_release(set);
-  set->device->buffer_sets--;
   kmbi_arena_release(&set->arena);
-  kmbi_free(&memory, set, 1, sizeof *set);
+  kmbi_free(&device->memory, set, 1, sizeof *set);
+  kmbi_device_drop(device);
 }
 
 /* Sizes. */

@@ -138,6 +138,7 @@ static kmb_status open_with(const kmb_backend_ops *ops, const char *spec,
   device->params = *params;
   device->params.hooks = &device->hooks;
   device->pid = getpid();
+  device->holders = 1;
   int length = snprintf(device->spec, sizeof device->spec, "%s%s%s", ops->name,
                         *spec ? ":" : "", spec);
   kmb_status status = KMB_OK;
@@ -190,8 +191,7 @@ kmb_status kmb_device_open(const char *name, const kmb_device_params *caller,
   return open_with(ops, spec, &params, &hooks, out);
 }
 
-void kmb_device_close(kmb_device *device) {
-  if (!device) return;
+static void destroy(kmb_device *device) {
   kmbi_memory memory = device->memory;
   device->ops->close(device->self);
   kmbi_ceiling_entry *entry = device->ceilings;
@@ -203,6 +203,26 @@ void kmb_device_close(kmb_device *device) {
   kmbi_free(&memory, device, 1, sizeof *device);
 }
 
+void kmbi_device_hold(kmb_device *device) {
+  atomic_fetch_add(&device->holders, 1);
+}
+
+void kmbi_device_drop(kmb_device *device) {
+  if (atomic_fetch_sub(&device->holders, 1) == 1) destroy(device);
+}
+
+void kmb_device_close(kmb_device *device) {
+  if (!device) return;
+  unsigned others = atomic_load(&device->holders) - 1;
+  if (others)
+    kmbi_log(device, KMB_LOG_ERROR,
+             "kmb_device_close: %u buffer sets, sessions or calls still use "
+             "device %s; it is freed when the last of them ends",
+             others, device->spec);
+  atomic_store(&device->closed, true);
+  kmbi_device_drop(device);
+}
+
 /* Entering. */
 
 kmb_status kmbi_device_check(const kmb_device *device, const char *what) {
@@ -212,6 +232,9 @@ kmb_status kmbi_device_check(const kmb_device *device, const char *what) {
                      "%s: this device was opened by process %ld, which forked; "
                      "open one in this process",
                      what, (long)device->pid);
+  if (atomic_load(&device->closed))
+    return kmbi_fail(KMB_ERR_INVALID, "%s: device %s was closed", what,
+                     device->spec);
   return KMB_OK;
 }
 
@@ -223,6 +246,7 @@ kmb_status kmbi_device_enter(kmb_device *device, const char *what) {
                      "%s: device %s is in use by another thread, a session or "
                      "a benchmark whose callback made this call",
                      what, device->spec);
+  kmbi_device_hold(device);
   if (!device->lost) return KMB_OK;
   kmbi_device_leave(device);
   return kmbi_fail(KMB_ERR_LOST,
@@ -238,6 +262,7 @@ kmb_status kmbi_device_note(kmb_device *device, kmb_status status) {
 
 void kmbi_device_leave(kmb_device *device) {
   atomic_store(&device->busy, 0);
+  kmbi_device_drop(device);
 }
 
 /* Services for the engine. */

@@ -27,7 +27,10 @@ struct kmb_device {
   pid_t pid;
   atomic_int busy;
   bool lost; /* work on it did not end: no further call waits for it */
-  uint64_t buffer_sets; /* that still exist */
+  /* The caller's handle, each set of buffers, and each call or session that is
+   * under way: the last one to go frees the device. */
+  atomic_uint holders;
+  atomic_bool closed; /* by the caller, while others still hold it */
   char spec[KMBI_SPEC_SIZE];
 };
 
@@ -40,6 +43,8 @@ struct kmb_device {
 /* Take the device for a call, and give it back. */
 kmb_status kmbi_device_enter(kmb_device *device, const char *what);
 void kmbi_device_leave(kmb_device *device);
+void kmbi_device_hold(kmb_device *device);
+void kmbi_device_drop(kmb_device *device);
 /* Remembers a device that is lost; returns `status`. */
 kmb_status kmbi_device_note(kmb_device *device, kmb_status status);
 /* For calls that need not exclude others: NULL and fork only. */

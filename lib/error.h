@@ -18,12 +18,16 @@ kmb_status kmbi_fail_vendor(kmb_status status, int64_t vendor,
  * harmlessly inside such a call is put between these two. */
 typedef struct kmbi_error_state {
   kmb_status status;
-  int32_t unused;
+  uint32_t count; /* of failures on this thread so far */
   int64_t vendor;
   char message[256];
 } kmbi_error_state;
 
 void kmbi_error_save(kmbi_error_state *state);
 void kmbi_error_restore(const kmbi_error_state *state);
+/* For a call that ran the caller's callbacks: if it fails with nothing recorded
+ * since `before`, a callback returned `status`, and that is what is said. */
+kmb_status kmbi_callback_failed(kmb_status status,
+                                const kmbi_error_state *before);
 
 #endif

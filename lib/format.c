@@ -27,10 +27,20 @@ static int decimals_of(double value) {
 }
 
 void kmbi_put_sig(kmbi_text *to, double value) {
-  if (fabs(value) >= 1e12)
+  if (value == 0)
+    kmbi_text_put(to, "0"); /* without the sign that a zero may have */
+  else if (fabs(value) >= 1e12)
     kmbi_text_format(to, "%.3e", value);
   else
     kmbi_text_format(to, "%.*f", decimals_of(value), value);
+}
+
+void kmbi_put_percent(kmbi_text *to, double percent, int decimals) {
+  if (fabs(percent) >= 1e6)
+    kmbi_put_sig(to, percent);
+  else
+    kmbi_text_format(to, "%.*f", decimals, percent);
+  kmbi_text_put(to, "%");
 }
 
 typedef struct scale {

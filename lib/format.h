@@ -7,6 +7,8 @@
 
 /* Four significant digits, no exponent within reason: 0.3012, 36.13, 52310. */
 void kmbi_put_sig(kmbi_text *to, double value);
+/* With so many decimals, fewer from a million on, and "%". */
+void kmbi_put_percent(kmbi_text *to, double percent, int decimals);
 /* With the unit in which it reads best: ns, µs, ms or s. */
 void kmbi_put_time(kmbi_text *to, double ns);
 /* The same in a buffer, for messages; returns `text`. */

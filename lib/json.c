@@ -217,6 +217,14 @@ static int by_key(const void *a, const void *b) {
   return strcmp(*x, *y);
 }
 
+const char *kmbi_repeated_key(const char **keys, size_t count) {
+  qsort(keys, count, sizeof *keys, by_key);
+  for (size_t i = 1; i < count; i++) {
+    if (strcmp(keys[i - 1], keys[i]) == 0) return keys[i];
+  }
+  return NULL;
+}
+
 kmb_status kmbi_json_repeated(const kmbi_memory *memory, const kmbi_json *a,
                               const kmbi_json *b, const char **key) {
   size_t count = (size_t)a->count + (b ? (size_t)b->count : 0), filled = 0;
@@ -228,10 +236,7 @@ kmb_status kmbi_json_repeated(const kmbi_memory *memory, const kmbi_json *a,
     keys[filled++] = at->key;
   for (const kmbi_json *at = b ? b->as.child : NULL; at; at = at->next)
     keys[filled++] = at->key;
-  qsort(keys, count, sizeof(char *), by_key);
-  for (size_t i = 1; i < count && !*key; i++) {
-    if (strcmp(keys[i - 1], keys[i]) == 0) *key = keys[i];
-  }
+  *key = kmbi_repeated_key(keys, count);
   kmbi_free(memory, keys, count, sizeof(char *));
   return KMB_OK;
 }

@@ -39,6 +39,9 @@ typedef struct kmbi_json {
 kmb_status kmbi_json_parse(kmbi_arena *arena, char *text, size_t size,
                            kmbi_json **root);
 
+/* A key that occurs twice, NULL if there is none. Sorts `keys`. */
+const char *kmbi_repeated_key(const char **keys, size_t count);
+
 /* A key that occurs twice in `a` and `b` together, NULL if there is none; `b`
  * may be NULL. */
 kmb_status kmbi_json_repeated(const kmbi_memory *memory, const kmbi_json *a,

@@ -155,13 +155,24 @@ static kmb_status read_values(const reader *r, const kmbi_json *object) {
   return status;
 }
 
+static kmb_status reject_twice(const reader *r, const char **keys,
+                               uint64_t count) {
+  char what[128];
+  const char *twice = kmbi_repeated_key(keys, (size_t)count);
+  if (!twice) return KMB_OK;
+  snprintf(what, sizeof what, "two axes have the key \"%.80s\"", twice);
+  return bad(r, "axes", what);
+}
+
 static kmb_status read_axes(const reader *r, const kmbi_json *object) {
   const kmbi_json *array = NULL, *key = NULL, *value = NULL;
   kmb_status status = need(r, object, "axes", KMBI_JSON_ARRAY, &array);
   if (status) return status;
   kmbi_arena *arena = &r->result->arena;
   kmb_pair *axes = kmbi_arena_alloc(arena, (size_t)array->count, sizeof *axes);
-  if (!axes) return KMB_OK; /* kmbi_result_finish() tells */
+  const char **keys =
+      kmbi_arena_alloc(arena, (size_t)array->count, sizeof *keys);
+  if (!axes || !keys) return KMB_OK; /* kmbi_result_finish() tells */
   uint64_t count = 0;
   for (const kmbi_json *at = array->as.child; at; at = at->next) {
     if (at->type != KMBI_JSON_OBJECT) return bad(r, "axes", "not objects");
@@ -171,10 +182,11 @@ static kmb_status read_axes(const reader *r, const kmbi_json *object) {
       return bad(r, "axes",
                  "an axis needs a key and a value, both "
                  "strings");
+    keys[count] = key->as.text;
     axes[count++] = (kmb_pair){key->as.text, value->as.text};
   }
   kmbi_result_set_axes(r->result, axes, count);
-  return KMB_OK;
+  return reject_twice(r, keys, count);
 }
 
 static kmb_status read_samples(const reader *r, const kmbi_json *object) {

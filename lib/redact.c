@@ -1,5 +1,6 @@
 /* Keeping secrets out of what is recorded: by the names that values go by, and
- * by the two places where a secret has no name, a URL and a bearer token. */
+ * by the places where a secret has no name: a URL, a bearer token and a private
+ * key's PEM block. */
 #include "redact.h"
 
 #include "metadata.h"
@@ -84,32 +85,54 @@ static bool measures(const char *rest, const char *end) {
   return is_one_of(w, sizes);
 }
 
+/* In this trade a pass goes forward or backward, or is counted. */
+static bool is_pass(word w, word before, bool option) {
+  static const char *const pass[] = {"PASS", NULL};
+  static const char *const kinds[] = {"FORWARD", "BACKWARD", "FWD",
+                                      "BWD",     "NUM",      NULL};
+  if (!is_one_of(w, pass)) return false;
+  return before.length ? !is_one_of(before, kinds) : option;
+}
+
+/* "session_id"; a session alone may be one of measuring. */
+static bool is_session(word w, word before) {
+  static const char *const ids[] = {"SESSIONID", "SESSID", "PHPSESSID", NULL};
+  static const char *const session[] = {"SESSION", NULL};
+  static const char *const id[] = {"ID", NULL};
+  return is_one_of(w, ids) || (is_one_of(w, id) && is_one_of(before, session));
+}
+
 static bool is_secret(const char *name, const char *end) {
-  static const char *const anywhere[] = {"SECRET",     "PASSWORD",
-                                         "PASSWD",     "PASSPHRASE",
-                                         "CREDENTIAL", "AUTHORIZATION"};
-  static const char *const bearer[] = {"BEARER", NULL};
-  static const char *const keys[] = {"KEYS", NULL};
+  static const char *const anywhere[] = {
+      "SECRET",   "PASSWORD",   "PASSWD",       "PASSPHRASE",
+      "PASSCODE", "CREDENTIAL", "AUTHORIZATION"};
+  static const char *const whole[] = {"BEARER", "KEYS",    "AUTH",
+                                      "COOKIE", "COOKIES", NULL};
   static const char *const tokens[] = {"TOKENS", NULL};
   static const char *const owners[] = {
       "API", "AUTH", "ACCESS", "REFRESH", "SESSION", "PRIVATE", NULL};
   static const char *const english[] = {"MONKEY",  "DONKEY", "TURKEY",
                                         "HOCKEY",  "JOCKEY", "LACKEY",
                                         "WHISKEY", "HOTKEY", NULL};
-  bool owned = false;
+  bool owned = false, option = name < end && *name == '-';
+  word before = {name, 0};
   for (;;) {
     word w = next_word(&name, end);
     if (!w.length) return false;
     for (size_t i = 0; i < sizeof anywhere / sizeof anywhere[0]; i++) {
       if (contains(w, anywhere[i])) return true;
     }
-    if (is_one_of(w, bearer) || is_one_of(w, keys)) return true;
+    if ((is_one_of(w, whole) || ends_in(w, "PWD") || is_session(w, before) ||
+         is_pass(w, before, option)) &&
+        (owned || !measures(name, end)))
+      return true;
     /* "tokens" alone is a count in this trade. */
     if (is_one_of(w, tokens) && owned) return true;
     bool key = ends_in(w, "KEY") && !is_one_of(w, english);
     if ((key || ends_in(w, "TOKEN")) && (owned || !measures(name, end)))
       return true;
     owned = owned || is_one_of(w, owners);
+    before = w;
   }
 }
 
@@ -182,7 +205,13 @@ static const char *userinfo_end(const char *at) {
   return end;
 }
 
-static void put_value(kmbi_text *to, const char *value) {
+/* "pass=x": alone it is no secret's name as a key, where it may be an axis. */
+static bool is_lone_pass(const char *name, const char *after) {
+  word w = {name, (size_t)(after - name)};
+  return w.length == 4 && same(name, "PASS", 4) && *after == '=';
+}
+
+static void put_named(kmbi_text *to, const char *value) {
   const char *at = value;
   while (*at) {
     const char *end = NULL, *start = NULL, *name = at;
@@ -192,7 +221,8 @@ static void put_value(kmbi_text *to, const char *value) {
     } else if (in_name(*at) && (at == value || !in_name(at[-1]))) {
       while (in_name(*at))
         at++;
-      if (is_secret(name, at)) start = secret_value(name, at, &end);
+      if (is_secret(name, at) || is_lone_pass(name, at))
+        start = secret_value(name, at, &end);
     }
     if (start && end) {
       kmbi_text_put_n(to, name, (size_t)(start - name));
@@ -203,6 +233,37 @@ static void put_value(kmbi_text *to, const char *value) {
       kmbi_text_put_n(to, name, (size_t)(at - name));
     }
   }
+}
+
+/* The next private key in PEM, NULL if there is none; `*end` is behind it, or
+ * the end of the text if it is cut. */
+static const char *find_pem(const char *at, const char **end) {
+  static const char begin[] = "-----BEGIN ", rule[] = "-----";
+  for (; (at = strstr(at, begin)); at++) {
+    const char *label = at + sizeof begin - 1;
+    const char *after = strstr(label, rule);
+    const char *kind = strstr(label, "PRIVATE KEY");
+    if (!after || !kind || kind > after) continue;
+    *end = strstr(after, "-----END ");
+    if (*end) *end = strstr(*end + sizeof rule - 1, rule);
+    *end = *end ? *end + sizeof rule - 1 : at + strlen(at);
+    return at;
+  }
+  return NULL;
+}
+
+static void put_value(kmbi_text *to, const char *value) {
+  kmbi_text clean;
+  const char *at = value, *end = NULL;
+  kmbi_text_init(&clean, to->memory);
+  for (const char *pem; (pem = find_pem(at, &end)); at = end) {
+    kmbi_text_put_n(&clean, at, (size_t)(pem - at));
+    kmbi_text_put(&clean, KMBI_REDACTED);
+  }
+  kmbi_text_put(&clean, at);
+  put_named(to, kmbi_text_get(&clean));
+  to->failed = to->failed || clean.failed;
+  kmbi_text_release(&clean);
 }
 
 void kmbi_redact_value(kmbi_text *to, const char *name, const char *value) {

@@ -2,6 +2,7 @@
 #include "result.h"
 
 #include "error.h"
+#include "redact.h"
 #include "structs.h"
 #include "utf8.h"
 
@@ -123,10 +124,25 @@ static void keep_text(kmbi_value *slot, const char *text) {
   *slot = (kmbi_value){.text = text, .known = text != NULL};
 }
 
+/* As kmbi_redact_value(); NULL if there is no memory. */
+static char *copy_redacted(kmb_result *result, const char *name,
+                           const char *value) {
+  kmbi_text clean;
+  kmbi_text_init(&clean, &result->memory);
+  kmbi_redact_value(&clean, name, value);
+  if (clean.failed) result->arena.failed = true;
+  char *copy = kmbi_utf8_copy(&result->arena, kmbi_text_get(&clean));
+  kmbi_text_release(&clean);
+  return copy;
+}
+
 void kmbi_result_set_text(kmb_result *result, kmb_value value,
                           const char *text) {
   kmbi_value *slot = slot_of(result, value, KMBI_TEXT);
-  if (slot) keep_text(slot, kmbi_utf8_copy(&result->arena, text));
+  if (slot && text && value == KMB_VALUE_NAME)
+    keep_text(slot, copy_redacted(result, NULL, text));
+  else if (slot)
+    keep_text(slot, kmbi_utf8_copy(&result->arena, text));
 }
 
 KMB_PRINTF(2, 0)
@@ -166,7 +182,7 @@ void kmbi_result_set_axes(kmb_result *result, const kmb_pair *axes,
     const char *key = axes[i].key ? axes[i].key : "";
     const char *value = axes[i].value ? axes[i].value : "";
     result->axes[i].key = kmbi_utf8_copy(&result->arena, key);
-    result->axes[i].value = kmbi_utf8_copy(&result->arena, value);
+    result->axes[i].value = copy_redacted(result, key, value);
   }
   result->axis_count = count;
 }

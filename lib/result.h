@@ -63,6 +63,7 @@ struct kmb_result {
   kmbi_entry *metadata;
   kmbi_entry **metadata_end;
   uint64_t metadata_count;
+  bool listed; /* belongs to a list, which frees it */
 };
 
 /* Building. Setters copy. Out of memory is sticky: build the whole result, then

@@ -32,7 +32,7 @@ static const struct {
     {"cache", KMB_VALUE_CACHE_STATE, TEXT},
     {"timer", KMB_VALUE_TIMER, TEXT},
 };
-enum { SPECS = sizeof specs / sizeof specs[0] };
+enum { SPECS = sizeof specs / sizeof specs[0], WIDEST = 64 };
 
 typedef struct column {
   const char *head;
@@ -56,7 +56,7 @@ static void put_f64(kmbi_text *to, double value, cell_style style) {
   else if (style == GIGA)
     kmbi_put_sig(to, value / 1e9);
   else
-    kmbi_text_format(to, "%.*f%%", style == PERCENT_1 ? 1 : 2, value);
+    kmbi_put_percent(to, value, style == PERCENT_1 ? 1 : 2);
 }
 
 /* "?" where a reason says why there is no value; the reason stands below. */
@@ -113,6 +113,18 @@ static void code_cell(kmbi_text *to, const kmb_result *result,
   put_codes(to, result);
 }
 
+/* A name in full would push the figures off the screen; below the table and in
+ * JSON it is whole. */
+static const char *keep_short(kmbi_table *t, kmbi_text *text) {
+  const char *whole = kmbi_table_keep(t, text);
+  if (kmbi_utf8_width(whole) <= WIDEST) return whole;
+  kmbi_text cut;
+  kmbi_text_init(&cut, t->to->memory);
+  kmbi_text_put_n(&cut, whole, kmbi_utf8_fit(whole, WIDEST - 1));
+  kmbi_text_put(&cut, "…");
+  return kmbi_table_keep(t, &cut);
+}
+
 static void add_column(grid *g, const char *head, bool right, cell_fn cell,
                        const void *what) {
   kmbi_arena *arena = &g->t->arena;
@@ -123,12 +135,13 @@ static void add_column(grid *g, const char *head, bool right, cell_fn cell,
   kmbi_text text;
   kmbi_text_init(&text, g->t->to->memory);
   kmbi_put_clean(&text, head);
-  c->head = kmbi_table_keep(g->t, &text);
+  c->head = keep_short(g->t, &text);
   c->width = kmbi_utf8_width(c->head);
   for (size_t row = 0; row < g->t->rows; row++) {
     kmbi_text_init(&text, g->t->to->memory);
     cell(&text, g->t->results[row], what);
-    cells[row] = kmbi_table_keep(g->t, &text);
+    cells[row] = cell == code_cell ? kmbi_table_keep(g->t, &text)
+                                   : keep_short(g->t, &text);
     size_t width = kmbi_utf8_width(cells[row]);
     if (width > c->width) c->width = width;
     c->used = c->used || width > 0;

@@ -87,8 +87,10 @@ static void put_time(const block *b) {
     return;
   }
   kmbi_put_time(b->to, time);
-  if (f64_of(b, KMB_VALUE_INTERVAL_PCT, &percent))
-    kmbi_text_format(b->to, " ± %.2f%%", percent);
+  if (f64_of(b, KMB_VALUE_INTERVAL_PCT, &percent)) {
+    kmbi_text_put(b->to, " ± ");
+    kmbi_put_percent(b->to, percent, 2);
+  }
   put_range(b, ", 99% within-run interval ", KMB_VALUE_INTERVAL_LOW,
             KMB_VALUE_INTERVAL_HIGH);
   end_line(b);
@@ -130,8 +132,10 @@ static void put_samples(const block *b) {
   if (u64_of(b, KMB_VALUE_SAMPLES_INVALID, &dropped) && dropped)
     kmbi_text_format(b->to, ", %llu invalid", (unsigned long long)dropped);
   if (put_text(b, "; stop ", KMB_VALUE_STOP_REASON, "") &&
-      f64_of(b, KMB_VALUE_TARGET_PCT, &target))
-    kmbi_text_format(b->to, ", target ± %.2f%%", target);
+      f64_of(b, KMB_VALUE_TARGET_PCT, &target)) {
+    kmbi_text_put(b->to, ", target ± ");
+    kmbi_put_percent(b->to, target, 2);
+  }
   end_line(b);
 }
 
@@ -165,8 +169,9 @@ static void put_cache(const block *b) {
   put_text(b, "", KMB_VALUE_CACHE_STATE, "");
   if (asked && strcmp(asked, "DEFAULT") != 0 && strcmp(asked, state) != 0)
     put_text(b, " (asked for: ", KMB_VALUE_CACHE_REQUESTED, ")");
-  put_text(b, ", ", KMB_VALUE_CACHE_METHOD, "");
-  put_size(b, ", reuse after ", KMB_VALUE_REUSE_BYTES);
+  /* The method of rotation names the bytes itself. */
+  if (!put_text(b, ", ", KMB_VALUE_CACHE_METHOD, ""))
+    put_size(b, ", reuse after ", KMB_VALUE_REUSE_BYTES);
   put_size(b, ", sweep ", KMB_VALUE_SWEEP_BYTES);
   put_size(b, ", last-level cache ", KMB_VALUE_LLC_BYTES);
   put_text(b, ", ", KMB_VALUE_CACHE_PROOF, "");
@@ -200,7 +205,9 @@ static void put_resource(const block *b, const resource *r) {
   start_line(b, r->label);
   kmbi_put_si(b->to, achieved, r->unit);
   if (f64_of(b, r->percent, &percent) && f64_of(b, r->ceiling, &ceiling)) {
-    kmbi_text_format(b->to, ", %.1f%% of ", percent);
+    kmbi_text_put(b->to, ", ");
+    kmbi_put_percent(b->to, percent, 1);
+    kmbi_text_put(b->to, " of ");
     kmbi_put_si(b->to, ceiling, r->unit);
     put_text(b, " (", r->name, ")");
   }
@@ -232,8 +239,11 @@ static void put_roofline(const block *b) {
       kmbi_text_put(b->to, ")");
     }
     put_text(b, ", observed ", KMB_VALUE_OBSERVED_BOUND, "");
-    if (f64_of(b, KMB_VALUE_SOL_PCT, &percent))
-      kmbi_text_format(b->to, "; %.1f%% of the ceiling", percent);
+    if (f64_of(b, KMB_VALUE_SOL_PCT, &percent)) {
+      kmbi_text_put(b->to, "; ");
+      kmbi_put_percent(b->to, percent, 1);
+      kmbi_text_put(b->to, " of the ceiling");
+    }
     end_line(b);
   }
   const char *reading = text_of(b, KMB_VALUE_READING);
@@ -265,16 +275,25 @@ static void put_confirm(const block *b) {
   end_line(b);
 }
 
-static void put_findings(const block *b) {
-  const char *label = "findings";
+static const char *put_severity(const block *b, const char *severity,
+                                const char *label) {
   for (const kmbi_finding *at = b->result->findings; at; at = at->next) {
+    if (strcmp(kmbi_severity_name(at->severity), severity) != 0) continue;
     start_line(b, label);
-    kmbi_text_format(b->to, "%s %s: %s", kmbi_severity_name(at->severity),
+    kmbi_text_format(b->to, "%s %s: %s", severity,
                      at->name ? at->name : kmb_finding_name(at->code),
                      at->message);
     end_line_at(b, LABEL + 2);
     label = "";
   }
+  return label;
+}
+
+/* The gravest first, as below a table. */
+static void put_findings(const block *b) {
+  const char *label = put_severity(b, "doubt", "findings");
+  label = put_severity(b, "warning", label);
+  put_severity(b, "note", label);
 }
 
 /* The reason of a value that is not known; NULL for the others. */

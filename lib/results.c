@@ -71,11 +71,16 @@ kmb_status kmb_results_add(kmb_results *results, kmb_result *result) {
   if (!results || !result)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_results_add: %s is NULL",
                      !results ? "results" : "result");
+  if (result->listed)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_results_add: the result is in a list already, which "
+                     "frees it; add each result once");
   if (results->count == results->capacity) {
     kmb_status status = grow(results);
     if (status) return status;
   }
   results->items[results->count++] = result;
+  result->listed = true;
   return KMB_OK;
 }
 

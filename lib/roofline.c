@@ -18,8 +18,22 @@ typedef struct inputs {
   double time_ns;         /* 0: predict only */
 } inputs;
 
-static kmb_status read_ceiling(const kmb_ceiling *from, double *value,
-                               const char *what) {
+/* A kind or element type of 0 is one that the caller does not name. */
+static kmb_status check_ceiling(const kmb_ceiling *c, const kmb_work *work,
+                                bool compute, const char *what) {
+  bool fma = c->kind == KMB_CEILING_FMA;
+  if (c->kind < 0 || c->kind > KMB_CEILING_FMA || (c->kind && fma != compute))
+    return kmbi_fail(KMB_ERR_INVALID, "%s: kind %d does not belong here", what,
+                     (int)c->kind);
+  if (compute && c->dtype && work->dtype && c->dtype != work->dtype)
+    return kmbi_fail(KMB_ERR_INVALID, "%s is of %s, the work is in %s", what,
+                     kmb_dtype_name(c->dtype), kmb_dtype_name(work->dtype));
+  return KMB_OK;
+}
+
+static kmb_status read_ceiling(const kmb_ceiling *from, const kmb_work *work,
+                               bool compute, double *value) {
+  const char *what = compute ? "compute ceiling" : "memory ceiling";
   if (!from) return KMB_OK;
   kmb_ceiling ceiling;
   kmb_status status =
@@ -28,7 +42,7 @@ static kmb_status read_ceiling(const kmb_ceiling *from, double *value,
   if (!(ceiling.value > 0) || !isfinite(ceiling.value))
     return kmbi_fail(KMB_ERR_INVALID, "%s is not positive and finite", what);
   *value = ceiling.value;
-  return KMB_OK;
+  return check_ceiling(&ceiling, work, compute, what);
 }
 
 static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
@@ -40,6 +54,12 @@ static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
   status = kmbi_copy_in(&work, sizeof work, WORK_V1, params.work,
                         "kmb_roofline_params: work");
   if (status) return status;
+  uint32_t bits = 0;
+  if (work.flags)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED, "kmb_work: flags must be 0");
+  if (work.dtype && kmb_dtype_bits(work.dtype, &bits))
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_work: dtype %d is unknown",
+                     (int)work.dtype);
   uint64_t bytes = 0;
   if (!kmbi_add(work.read_bytes, work.write_bytes, &bytes))
     return kmbi_fail(KMB_ERR_INVALID,
@@ -55,13 +75,14 @@ static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
   in->flops = (double)work.flops;
   in->bytes = (double)bytes;
   in->time_ns = params.time_ns;
-  status = read_ceiling(params.memory, &in->memory, "memory ceiling");
-  if (!status)
-    status = read_ceiling(params.compute, &in->compute, "compute ceiling");
+  status = read_ceiling(params.memory, &work, false, &in->memory);
+  if (!status) status = read_ceiling(params.compute, &work, true, &in->compute);
   return status;
 }
 
+/* What overflows is not known. */
 static void set(double *field, kmb_roofline *out, uint32_t bit, double value) {
+  if (!isfinite(value)) return;
   *field = value;
   out->known |= bit;
 }
@@ -106,10 +127,10 @@ static void judge(const inputs *in, kmb_roofline *out) {
   if (in->bytes > 0)
     set(&out->achieved_bytes, out, KMB_ROOFLINE_ACHIEVED_BYTES,
         in->bytes / seconds);
-  if (in->bytes > 0 && in->memory > 0)
+  if (out->known & KMB_ROOFLINE_ACHIEVED_BYTES && in->memory > 0)
     set(&out->memory_pct, out, KMB_ROOFLINE_MEMORY_PCT,
         100 * out->achieved_bytes / in->memory);
-  if (in->flops > 0 && in->compute > 0)
+  if (out->known & KMB_ROOFLINE_ACHIEVED_FLOPS && in->compute > 0)
     set(&out->compute_pct, out, KMB_ROOFLINE_COMPUTE_PCT,
         100 * out->achieved_flops / in->compute);
   if (out->known & KMB_ROOFLINE_SOL_TIME)

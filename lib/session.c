@@ -24,7 +24,10 @@ static void release(kmb_session *session) {
   kmbi_free(&device->memory, session->samples, session->capacity,
             sizeof(double));
   kmbi_free(&device->memory, session, 1, sizeof *session);
-  if (device->pid == getpid()) kmbi_device_leave(device);
+  if (device->pid == getpid())
+    kmbi_device_leave(device);
+  else
+    kmbi_device_drop(device);
 }
 
 static kmb_status check(const kmb_session *session, bool running,

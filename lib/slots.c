@@ -219,6 +219,8 @@ kmb_status kmb_buffers_prepare(kmb_buffers *set, uint32_t slots) {
                      (unsigned)slots, (unsigned)info.slots_limit);
   status = kmbi_device_enter(set->device, "kmb_buffers_prepare");
   if (status) return status;
+  kmbi_error_state before;
+  kmbi_error_save(&before);
   uint64_t budget = 0;
   status = kmbi_device_budget(set->device, &budget);
   if (!status && set->device->params.memory_budget) {
@@ -228,7 +230,7 @@ kmb_status kmb_buffers_prepare(kmb_buffers *set, uint32_t slots) {
   if (!status) status = kmbi_buffers_prepare(set, slots, budget);
   kmbi_device_note(set->device, status);
   kmbi_device_leave(set->device);
-  return status;
+  return kmbi_callback_failed(status, &before);
 }
 
 /* Poison and guards. */
@@ -295,17 +297,35 @@ static kmb_status check_zone(kmb_buffers *set, uint64_t index, uint32_t slot,
   return KMB_OK;
 }
 
+static bool has_guards(const kmb_buffers *set, uint32_t slot, uint64_t index) {
+  kmbi_place place = set->places[index];
+  return place == KMBI_ROTATES || (place == KMBI_SHARED && slot == 0);
+}
+
+/* After damage was reported, so that a later check accuses nobody wrongly. The
+ * first failure's words stay. */
+static void restore_guards(kmb_buffers *set, uint32_t slots) {
+  kmbi_error_state report;
+  kmbi_error_save(&report);
+  for (uint32_t s = 0; s < slots; s++)
+    for (uint64_t i = 0; i < set->count; i++)
+      if (has_guards(set, s, i) &&
+          set_guards(set, i, kmbi_buffers_at(set, s, i)))
+        break;
+  kmbi_error_restore(&report);
+}
+
 kmb_status kmbi_buffers_guards(kmb_buffers *set, uint32_t slots) {
   kmb_status status = KMB_OK;
-  for (uint32_t s = 0; s < slots; s++) {
+  for (uint32_t s = 0; s < slots && !status; s++) {
     for (uint64_t i = 0; i < set->count && !status; i++) {
-      kmbi_place place = set->places[i];
-      if (place != KMBI_ROTATES && !(place == KMBI_SHARED && s == 0)) continue;
+      if (!has_guards(set, s, i)) continue;
       const char *at = kmbi_buffers_at(set, s, i);
       status = check_zone(set, i, s, at - KMBI_GUARD_BYTES, false);
       if (!status)
         status = check_zone(set, i, s, at + set->descs[i].bytes, true);
     }
   }
+  if (status == KMB_ERR_INCORRECT) restore_guards(set, slots);
   return status;
 }

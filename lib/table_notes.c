@@ -168,8 +168,8 @@ static void put_note(const kmbi_table *table, kmbi_note *first) {
   kmbi_text_format(&line, "%s: %s", *first->topic ? ")" : "", first->text);
   if (!same_words(first))
     kmbi_text_format(&line,
-                     " (figures of %s; the others differ in nothing "
-                     "else)",
+                     " (figures of %s; the others differ only in "
+                     "theirs)",
                      table->labels[first->row]);
   for (kmbi_note *at = first; at; at = at->next)
     at->told = at->told || speaks_for(first, at);

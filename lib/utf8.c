@@ -89,3 +89,14 @@ size_t kmbi_utf8_width(const char *text) {
     width += columns(code);
   return width;
 }
+
+size_t kmbi_utf8_fit(const char *text, size_t width) {
+  size_t used = 0, bytes = 0;
+  uint32_t code = 0;
+  for (size_t length; (length = kmbi_utf8_char(text + bytes, &code));
+       bytes += length) {
+    used += columns(code);
+    if (used > width) break;
+  }
+  return bytes;
+}

@@ -15,5 +15,7 @@ char *kmbi_utf8_copy(kmbi_arena *arena, const char *text);
 
 /* Columns that a terminal needs for valid text. */
 size_t kmbi_utf8_width(const char *text);
+/* Bytes of the longest beginning that needs no more than `width` columns. */
+size_t kmbi_utf8_fit(const char *text, size_t width);
 
 #endif

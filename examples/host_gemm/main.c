@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile int32_t cancel;
 
@@ -23,6 +24,7 @@ typedef struct job {
   screen screen;
   kmb_device *device;
   kmb_results *results;
+  FILE *json; /* NULL: not wanted */
   kmb_metadata_params metadata;
   unsigned threads;
   uint64_t llc_bytes;
@@ -133,16 +135,28 @@ static void measure(job *j) {
   }
 }
 
-static int write_json(const job *j) {
+static int complain_of_json(const job *j) {
+  fprintf(stderr, "host_gemm: %s: %s\n", j->options.json, strerror(errno));
+  return 1;
+}
+
+/* Before minutes of measuring, not after. What the file holds stays until there
+ * is something better. */
+static int open_json(job *j) {
+  if (strcmp(j->options.json, "-") == 0) return 0;
+  j->json = fopen(j->options.json, "a");
+  return j->json ? 0 : complain_of_json(j);
+}
+
+static int write_json(job *j) {
   const char *path = j->options.json;
-  if (strcmp(path, "-") == 0) return 0;
-  FILE *file = fopen(path, "w");
-  if (!file) {
-    fprintf(stderr, "host_gemm: %s: %s\n", path, strerror(errno));
-    return 1;
-  }
-  kmb_status status = kmb_results_write_json(j->results, write_file, file);
-  if (fclose(file) && !status) status = KMB_ERR_IO;
+  if (!j->json) return 0;
+  /* EINVAL: a pipe or a device, which has nothing to cut. */
+  if (ftruncate(fileno(j->json), 0) && errno != EINVAL)
+    return complain_of_json(j);
+  kmb_status status = kmb_results_write_json(j->results, write_file, j->json);
+  if (fclose(j->json) && !status) status = KMB_ERR_IO;
+  j->json = NULL;
   if (status) {
     fprintf(stderr, "host_gemm: %s: %s\n", path, kmb_status_text(status));
     return 1;
@@ -162,7 +176,7 @@ static int report(job *j) {
 }
 
 static int run(job *j) {
-  if (open_device(j) || open_blas(j)) return 1;
+  if (open_json(j) || open_device(j) || open_blas(j)) return 1;
   if (kmb_results_create(NULL, &j->results)) return complain("results");
   char threads[16];
   snprintf(threads, sizeof threads, "%d", openblas_get_num_threads());
@@ -203,6 +217,7 @@ int main(int argc, char **argv) {
   sigaction(SIGINT, &action, NULL);
   screen_open(&j.screen);
   int status = run(&j);
+  if (j.json) fclose(j.json);
   kmb_results_destroy(j.results);
   kmb_device_close(j.device);
   return status;

@@ -102,7 +102,9 @@ enum {
 };
 
 /** What to measure and how. Only `launch` is required. Strings and arrays are
- *  copied; callbacks and handles must outlive the call. */
+ *  copied; callbacks and handles must outlive the call. Limits: 64 axes with
+ *  distinct keys, 1024 pairs of metadata, 1000 rounds, 2^32 samples and
+ *  iterations a sample, a target of 100%. */
 typedef struct kmb_bench_params {
   size_t struct_size;
   const char *name;
@@ -169,8 +171,10 @@ static inline kmb_bench_params kmb_bench_params_init(void) {
  *  @param[out] result  the new result; free it with kmb_result_destroy();
  *                      NULL on failure
  *  @retval KMB_ERR_INVALID      NULL, no launch, a value out of range
- *  @retval KMB_ERR_UNSUPPORTED  the backend has no such timer or launch mode,
- *                               or `params` asks for what this version lacks
+ *  @retval KMB_ERR_UNSUPPORTED  `params` asks for what this version lacks. A
+ *                               timer or launch mode that the backend lacks is
+ *                               FALLBACK_TIMER, or with KMB_BENCH_REQUIRE_…
+ *                               ::KMB_ERR_UNAVAILABLE
  *  @retval KMB_ERR_UNAVAILABLE  the cache state needs a size that is unknown,
  *                               or a required timer, cache state or check
  *                               could not be had
@@ -178,10 +182,13 @@ static inline kmb_bench_params kmb_bench_params_init(void) {
  *  @retval KMB_ERR_INCORRECT    the check failed, an output was not written, or
  *                               a guard zone was
  *  @retval KMB_ERR_CANCELLED    cancelled before a sample was taken
+ *  @retval KMB_ERR_TIMEOUT      no sample within `max_wall_ns`
+ *  @retval KMB_ERR_LOST         work on the device did not end
  *  @retval KMB_ERR_BUSY         the device is in use: another thread, or a
  *                               benchmark inside a callback
  *  @retval KMB_ERR_FORKED       the device belongs to the parent process
- *  @return KMB_OK, or the positive value that a callback returned
+ *  @return KMB_OK, or what a callback returned: any value but 0 ends the call
+ *          with it, positive ones are never the library's own
  *  @thread the device's user
  *  @blocks until done: by default at most about 2.5 s plus set-up
  *  @since 0.1 */

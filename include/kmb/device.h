@@ -175,8 +175,10 @@ KMB_API kmb_status kmb_device_open(const char *name,
                                    const kmb_device_params *params,
                                    kmb_device **device);
 
-/** Closes a device and gives back all it took. Buffers created on it must be
- *  destroyed first; results stay valid. In a forked child it frees memory
+/** Closes a device and gives back all it took. Buffers created on it and
+ *  sessions should end first: what still uses the device then gets
+ *  ::KMB_ERR_INVALID, and the device is freed with the last of them, which is
+ *  logged as an error. Results stay valid. In a forked child it frees memory
  *  only.
  *  @param device  a handle or NULL
  *  @thread the device's user

@@ -17,6 +17,7 @@ has() { # FILE TEXT
   grep -q -e "$2" "$1" || fail "$1 lacks \"$2\""
 }
 
+echo older >r.json
 "$program" --only k,triad --tokens 1,3 --llc 16 --json r.json >out 2>err ||
   fail "ended with status $?"
 has out sgemv
@@ -24,6 +25,7 @@ has out sgemm
 has out triad
 has out r.json
 has r.json openblas_core
+[ "$(head -c 1 r.json)" = "{" ] || fail "what r.json held is still there"
 [ -s err ] && fail "progress was printed although stderr is no terminal"
 
 for bad in "--tokens 0" "--tokens 1,x" "--tokens 99999999999999999999" \
@@ -38,4 +40,5 @@ has out --tokens
 "$program" --only k --tokens 1 --llc 16 --json /nowhere/r.json >out 2>err &&
   fail "a file that cannot be written was no error"
 has err /nowhere/r.json
+[ -s out ] && fail "measured before it looked at the file"
 echo "ok host_gemm"

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum { MIB = 1 << 20 };
+#define MIB (UINT64_C(1) << 20)
 
 /* One measurement: y = x on the simulated device. */
 typedef struct trial {

@@ -163,6 +163,7 @@ static void invalid_timestamps(void) {
 
 static void three_kernels(trial *t) {
   t->op.kernels = 3;
+  t->p.launch_mode = KMB_LAUNCH_PLAIN;
 }
 
 static void records_missing(void) {
@@ -285,10 +286,16 @@ static void overhead(void) {
   REQUIRE(!comes_with("sync=10", KMB_FINDING_OVERHEAD, ask_for_host));
 }
 
+static void five_rounds(trial *t) {
+  t->p.rounds = 5;
+}
+
 static void not_quiet(void) {
   REQUIRE(comes("preempt=100000", KMB_FINDING_NOT_QUIET));
   REQUIRE(comes("steal=50", KMB_FINDING_NOT_QUIET));
   REQUIRE(!comes("preempt=10,steal=1", KMB_FINDING_NOT_QUIET));
+  /* Each round is judged by its own window. */
+  REQUIRE(!comes_with("steal=9", KMB_FINDING_NOT_QUIET, five_rounds));
 }
 
 static void zeros(trial *t) {

@@ -216,7 +216,7 @@ static void warm_of_more_than_the_cache_is_not_warm(void) {
   d.name = "x";
   d.role = KMB_INPUT;
   d.dtype = KMB_F32;
-  d.bytes = 64 * 1024;
+  d.bytes = 64ULL * 1024;
   kmb_buffers *set = NULL;
   for (int over = 0; over < 2; over++) {
     d.bytes += (uint64_t)over * 4;
@@ -230,6 +230,11 @@ static void warm_of_more_than_the_cache_is_not_warm(void) {
     REQUIRE_STR(text(r, KMB_VALUE_CACHE_STATE), over ? "NOT_WARM" : "WARM");
     REQUIRE_EQ(count_of(r, KMB_VALUE_SLOTS), 1);
     kmb_result_destroy(r);
+    b.flags = KMB_BENCH_REQUIRE_CACHE;
+    if (over)
+      refused(&b, KMB_ERR_UNAVAILABLE, "WARM is required");
+    else
+      kmb_result_destroy(bench(&b));
     kmb_buffers_destroy(set);
   }
 }
@@ -256,11 +261,16 @@ static void wrong_values_never_get_a_time(void) {
   kmb_buffers *set = make_buffers(device);
   kmb_bench_params b = params_of(&p, set);
   p.scale = 2.5;
-  refused(&b, KMB_ERR_INCORRECT, "the check failed by a plain launch");
+  refused(&b, KMB_ERR_INCORRECT,
+          "the check failed on what was written by a plain launch");
   REQUIRE_EQ(p.launches, 1);
   b = params_of(&p, set);
   p.check_with = 17;
-  refused(&b, 17, NULL);
+  refused(&b, 17, "a callback returned 17");
+  b = params_of(&p, set);
+  p.fail_at = 1;
+  p.fail_with = KMB_ERR_VENDOR;
+  refused(&b, KMB_ERR_VENDOR, "a callback returned -16 (ERR_VENDOR)");
   kmb_buffers_destroy(set);
 }
 
@@ -287,9 +297,7 @@ static void writing_outside_a_slot_is_caught(void) {
   kmb_bench_params b = params_of(&p, set);
   p.outside = true;
   refused(&b, KMB_ERR_INCORRECT, "\"y\" of slot 0 was written outside");
-  kmb_buffers_destroy(set);
-  /* The next call, with fresh buffers, works. */
-  set = make_buffers(device);
+  /* The next call works with the same buffers: the zone was mended. */
   b = params_of(&p, set);
   kmb_result_destroy(bench(&b));
   kmb_buffers_destroy(set);
@@ -335,6 +343,31 @@ static kmb_status restore(void *user, uint32_t slot, void *stream) {
   (void)stream;
   p->resets++;
   return KMB_OK;
+}
+
+/* Field case F4, through the engine: a footprint counts cold inputs alone,
+ * whatever outputs and scratch take. */
+static void f4_outputs_and_scratch_are_no_part_of_the_footprint(void) {
+  probe p;
+  kmb_buffer_desc d[3];
+  const kmb_buffer_role roles[] = {KMB_INPUT, KMB_OUTPUT, KMB_SCRATCH};
+  const char *names[] = {"x", "y", "tmp"};
+  for (int i = 0; i < 3; i++) {
+    d[i] = kmb_buffer_desc_init();
+    d[i].name = names[i];
+    d[i].role = roles[i];
+    d[i].dtype = KMB_F32;
+    d[i].bytes = (uint64_t)BYTES * (i == 2 ? 16 : 1);
+  }
+  kmb_buffers_params ring = kmb_buffers_params_init();
+  ring.rotation_bytes = 40 * (uint64_t)BYTES - 1;
+  kmb_buffers *set = NULL;
+  REQUIRE_OK(kmb_buffers_create(device, d, sizeof d[0], 3, &ring, &set));
+  kmb_bench_params b = params_of(&p, set);
+  kmb_result *r = bench(&b);
+  REQUIRE_EQ(count_of(r, KMB_VALUE_SLOTS), 40);
+  kmb_result_destroy(r);
+  kmb_buffers_destroy(set);
 }
 
 static void hooks_run_once_a_slot_and_before_each_iteration(void) {
@@ -404,6 +437,16 @@ static void f26_no_warmup_still_launches_each_slot_untimed(void) {
   b.flags = KMB_BENCH_NO_WARMUP;
   kmb_result *r = bench(&b);
   REQUIRE_EQ(count_of(r, KMB_VALUE_WARMUP_ITERATIONS), 33);
+  kmb_result_destroy(r);
+  /* Counted by the callback: one launch of the check, one a slot, then one
+   * sample, its confirmation and the second check. */
+  b = params_of(&p, NULL);
+  b.flags = KMB_BENCH_NO_WARMUP | KMB_BENCH_NO_CONFIRM;
+  b.batch = b.max_samples = 1;
+  r = bench(&b);
+  uint64_t without = p.launches - 1; /* that were not timed */
+  REQUIRE_EQ(without, count_of(r, KMB_VALUE_WARMUP_ITERATIONS));
+  REQUIRE_EQ(without, 1);
   kmb_result_destroy(r);
   b = params_of(&p, NULL);
   b.flags = KMB_BENCH_NO_WARMUP;
@@ -672,56 +715,6 @@ static void a_roofline_against_the_callers_ceilings(void) {
   kmb_buffers_destroy(set);
 }
 
-static void samples_from_elsewhere(void) {
-  kmb_bench_params b = kmb_bench_params_init();
-  b.name = "given";
-  double ns[20];
-  for (int i = 0; i < 20; i++)
-    ns[i] = 100 + (i * 7) % 20;
-  kmb_result *r = NULL;
-  REQUIRE_OK(kmb_result_from_samples(device, &b, ns, 20, 0, &r));
-  double time = 0;
-  REQUIRE_OK(kmb_result_f64(r, KMB_VALUE_TIME, &time));
-  REQUIRE_NEAR(time, 109.5, 1e-12);
-  REQUIRE_STR(text(r, KMB_VALUE_STOP_REASON), "GIVEN");
-  REQUIRE_STATUS(kmb_result_f64(r, KMB_VALUE_BIAS, &time), KMB_ERR_UNAVAILABLE);
-  kmb_result_destroy(r);
-  ns[3] = -1;
-  REQUIRE_STATUS(kmb_result_from_samples(device, &b, ns, 20, 0, &r),
-                 KMB_ERR_INVALID);
-  REQUIRE_HAS(kmb_last_error(NULL, NULL), "sample 3");
-  REQUIRE_STATUS(kmb_result_from_samples(device, &b, ns, 0, 0, &r),
-                 KMB_ERR_INVALID);
-  REQUIRE_STATUS(kmb_result_from_samples(device, &b, NULL, 3, 0, &r),
-                 KMB_ERR_INVALID);
-  REQUIRE_STATUS(kmb_result_from_samples(device, &b, ns, 3, -1, &r),
-                 KMB_ERR_INVALID);
-}
-
-static void a_session_collects_marked_samples(void) {
-  kmb_bench_params b = kmb_bench_params_init();
-  kmb_session *s = NULL;
-  kmb_result *r = NULL;
-  REQUIRE_OK(kmb_session_begin(device, &b, &s));
-  REQUIRE_STATUS(kmb_session_sample_end(s, 1), KMB_ERR_INVALID);
-  REQUIRE_STATUS(kmb_bench(device, &b, &r), KMB_ERR_BUSY);
-  for (int i = 0; i < 3000; i++) {
-    REQUIRE_OK(kmb_session_sample_begin(s));
-    REQUIRE_STATUS(kmb_session_sample_begin(s), KMB_ERR_INVALID);
-    REQUIRE_OK(kmb_session_sample_end(s, 2));
-  }
-  REQUIRE_OK(kmb_session_end(s, &r));
-  REQUIRE_EQ(count_of(r, KMB_VALUE_SAMPLES), 3000);
-  kmb_result_destroy(r);
-  REQUIRE_OK(kmb_session_begin(device, &b, &s));
-  REQUIRE_STATUS(kmb_session_end(s, &r), KMB_ERR_INVALID);
-  REQUIRE(r == NULL);
-  REQUIRE_OK(kmb_session_begin(device, &b, &s));
-  kmb_session_abandon(s);
-  kmb_session_abandon(NULL);
-  REQUIRE_STATUS(kmb_session_end(NULL, &r), KMB_ERR_INVALID);
-}
-
 int main(void) {
   kmb_hooks hooks = kmb_hooks_init();
   hooks.cancel = &cancel_flag;
@@ -735,6 +728,7 @@ int main(void) {
   RUN(untouched_and_partly_written_outputs);
   RUN(writing_outside_a_slot_is_caught);
   RUN(a_failing_callback_at_any_launch);
+  RUN(f4_outputs_and_scratch_are_no_part_of_the_footprint);
   RUN(hooks_run_once_a_slot_and_before_each_iteration);
   RUN(state_changed_in_place_is_flagged_and_put_back);
   RUN(f26_no_warmup_still_launches_each_slot_untimed);
@@ -747,8 +741,6 @@ int main(void) {
   RUN(a_forked_child_is_told_and_may_open_its_own);
   RUN(rounds_take_fresh_memory_and_give_an_interval);
   RUN(a_roofline_against_the_callers_ceilings);
-  RUN(samples_from_elsewhere);
-  RUN(a_session_collects_marked_samples);
   kmb_device_close(device);
   return 0;
 }

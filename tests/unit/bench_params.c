@@ -128,8 +128,14 @@ static void axes_need_keys_and_values(void) {
   REFUSE(INVALID, "axis 1", (p.axes = empty_key, p.axis_count = 2));
   REFUSE(INVALID, "axis 1", (p.axes = no_value, p.axis_count = 2));
   REFUSE(INVALID, "axes is NULL", p.axis_count = 1);
-  for (int i = 0; i < 65; i++)
-    many[i] = (kmb_pair){"k", "v"};
+  static char keys[65][4];
+  for (int i = 0; i < 65; i++) {
+    snprintf(keys[i], sizeof keys[i], "k%d", i);
+    many[i] = (kmb_pair){keys[i], "v"};
+  }
+  const kmb_pair twice[] = {{"a", "1"}, {"b", "2"}, {"a", "3"}};
+  REFUSE(INVALID, "axes 0 and 2 have the same key",
+         (p.axes = twice, p.axis_count = 3));
   REFUSE(INVALID, "more than 64", (p.axes = many, p.axis_count = 65));
   ACCEPT((p.axes = many, p.axis_count = 64));
   ACCEPT((p.axes = no_key, p.axis_count = 1));

@@ -290,6 +290,10 @@ static void strangers_are_refused_with_the_key(void) {
       {RESULT("\"axes\": [1], \"absent\": {}"), "axes", KMB_ERR_FORMAT},
       {RESULT("\"axes\": [{\"key\": \"a\"}], \"absent\": {}"), "axes",
        KMB_ERR_FORMAT},
+      {RESULT("\"axes\": [{\"key\": \"n\", \"value\": \"1\"}, "
+              "{\"key\": \"m\", \"value\": \"1\"}, "
+              "{\"key\": \"n\", \"value\": \"2\"}], \"absent\": {}"),
+       "results[0].axes: two axes have the key \"n\"", KMB_ERR_FORMAT},
       {RESULT("\"axes\": [], \"absent\": []"), "absent: not an object",
        KMB_ERR_FORMAT},
       {RESULT("\"axes\": [], \"absent\": {\"time_ns\": 1}"), "reason",

@@ -44,6 +44,26 @@ static void names_of_secrets_are_known(void) {
                                         "passphrase",
                                         "Authorization",
                                         "Proxy-Authorization",
+                                        "DB_PASS",
+                                        "dbPass",
+                                        "--pass",
+                                        "env.PASS",
+                                        "caller.pass",
+                                        "smtp-pass",
+                                        "passcode",
+                                        "PWD",
+                                        "MYSQL_PWD",
+                                        "dbpwd",
+                                        "Cookie",
+                                        "Set-Cookie",
+                                        "cookies",
+                                        "auth",
+                                        "PROXY_AUTH",
+                                        "--auth",
+                                        "session_id",
+                                        "sessionId",
+                                        "sessionid",
+                                        "PHPSESSID",
                                         "BEARER",
                                         "bearer_value",
                                         "API_KEY_SIZE",
@@ -86,6 +106,21 @@ static void harmless_names_are_left_alone(void) {
                                          "bypass",
                                          "bear",
                                          "pass",
+                                         "forward_pass",
+                                         "backwardPass",
+                                         "num_pass",
+                                         "pass_count",
+                                         "db_pass_count",
+                                         "passes",
+                                         "low_passband",
+                                         "cookie_size",
+                                         "cookiecutter",
+                                         "session",
+                                         "id",
+                                         "job_id",
+                                         "pin",
+                                         "pin_memory",
+                                         "cpupwdx",
                                          "NCCL_ALGO",
                                          "env.LD_PRELOAD",
                                          "--keep",
@@ -126,6 +161,29 @@ static void secrets_inside_of_values_are_replaced(void) {
        "Intel(R) Xeon(R) CPU @ 2.70GHz"},
       {NULL, "max_tokens=512 tokenizer: x", "max_tokens=512 tokenizer: x"},
       {NULL, "the key insight, a token ring", "the key insight, a token ring"},
+      {NULL, "pass=abc n=3", "pass=" HIDDEN " n=3"},
+      {NULL, "all tests pass: error 1e-6", "all tests pass: error 1e-6"},
+      {NULL, "one pass over 3 rows", "one pass over 3 rows"},
+      {NULL, "Cookie: session=abc; id=3\nb", "Cookie: " HIDDEN "\nb"},
+      {NULL, "MYSQL_PWD=abc x", "MYSQL_PWD=" HIDDEN " x"},
+      {NULL,
+       "a -----BEGIN RSA PRIVATE KEY-----\nMII=\n-----END RSA PRIVATE "
+       "KEY----- b",
+       "a " HIDDEN " b"},
+      {NULL,
+       "K=-----BEGIN PRIVATE KEY-----\nMII=\n-----END PRIVATE KEY-----"
+       "-----BEGIN EC PRIVATE KEY-----\nMIJ",
+       "K=" HIDDEN HIDDEN},
+      {NULL,
+       "key=-----BEGIN PRIVATE KEY-----\nMII=\n-----END PRIVATE KEY-----"
+       "\nb",
+       "key=" HIDDEN "\nb"},
+      {NULL,
+       "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n"
+       "-----BEGIN OPENSSH PRIVATE KEY-----\nb3",
+       "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n" HIDDEN},
+      {NULL, "-----BEGIN PUBLIC KEY-----\nMII=\n-----END PUBLIC KEY-----",
+       "-----BEGIN PUBLIC KEY-----\nMII=\n-----END PUBLIC KEY-----"},
       {NULL, "token", "token"},
       {NULL, "token=", "token="},
       {NULL, "", ""},
@@ -161,6 +219,9 @@ static void command_lines_keep_no_secret(void) {
        "sh -c 'run --password '\\''" HIDDEN "'\\'' c'"},
       {"bench||a b|it's|", "bench '' 'a b' 'it'\\''s'"},
       {"bench|--token|", "bench --token"},
+      {"curl|--pass|abc|--cookie|s=1|u|",
+       "curl --pass " HIDDEN " --cookie " HIDDEN " u"},
+      {"bench|--pin|3|--passes|2|", "bench --pin 3 --passes 2"},
       {"bench|--max-tokens|512|--tokenizer|gpt2|",
        "bench --max-tokens 512 --tokenizer gpt2"},
       {"", ""},
@@ -179,6 +240,27 @@ static void command_lines_keep_no_secret(void) {
     REQUIRE_STR(kmbi_text_get(&text), cases[i].kept);
     kmbi_text_release(&text);
   }
+}
+
+static void axes_and_the_name_keep_no_secret(void) {
+  kmbi_memory memory = kmbi_memory_from(NULL);
+  kmb_result *result = NULL;
+  const kmb_pair axes[] = {{"api_key", "leak"},
+                           {"url", "https://u:leak@host"},
+                           {"pass", "forward"},
+                           {"max_tokens", "512"}};
+  REQUIRE_OK(kmbi_result_create(&memory, &result));
+  kmbi_result_set_axes(result, axes, 4);
+  kmbi_result_set_text(result, KMB_VALUE_NAME, "gemm token=leak 4x4");
+  REQUIRE_STR(result->axes[0].key, "api_key");
+  REQUIRE_STR(result->axes[0].value, HIDDEN);
+  REQUIRE_STR(result->axes[1].value, "https://" HIDDEN "@host");
+  REQUIRE_STR(result->axes[2].value, "forward");
+  REQUIRE_STR(result->axes[3].value, "512");
+  REQUIRE_STR(kmbi_result_get_text(result, KMB_VALUE_NAME),
+              "gemm token=" HIDDEN " 4x4");
+  REQUIRE_OK(kmbi_result_finish(&result));
+  kmb_result_destroy(result);
 }
 
 /* A device that knows little. */
@@ -412,6 +494,7 @@ int main(void) {
   RUN(harmless_names_are_left_alone);
   RUN(secrets_inside_of_values_are_replaced);
   RUN(command_lines_keep_no_secret);
+  RUN(axes_and_the_name_keep_no_secret);
   RUN(the_machine_and_the_device_are_recorded);
   RUN(a_backend_without_telemetry_says_so);
   RUN(the_caller_is_recorded_without_secrets);

@@ -288,6 +288,21 @@ static void a_list_grows_and_keeps_its_order(void) {
   kmb_results_destroy(NULL);
 }
 
+static void a_result_is_in_one_list_once(void) {
+  kmb_results *results = NULL, *other = NULL;
+  kmb_result *result = make_sample("q");
+  REQUIRE_OK(kmb_results_create(NULL, &results));
+  REQUIRE_OK(kmb_results_create(NULL, &other));
+  REQUIRE_OK(kmb_results_add(results, result));
+  REQUIRE_STATUS(kmb_results_add(results, result), KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "in a list already");
+  REQUIRE_STATUS(kmb_results_add(other, result), KMB_ERR_INVALID);
+  REQUIRE_EQ(kmb_results_count(results), 1);
+  REQUIRE_EQ(kmb_results_count(other), 0);
+  kmb_results_destroy(results);
+  kmb_results_destroy(other);
+}
+
 static void half_an_allocator_is_refused(void) {
   kmb_results *results = NULL;
   kmb_hooks hooks = kmb_hooks_init();
@@ -316,6 +331,7 @@ int main(void) {
   RUN(bad_bytes_are_replaced);
   RUN(columns_are_counted);
   RUN(a_list_grows_and_keeps_its_order);
+  RUN(a_result_is_in_one_list_once);
   RUN(half_an_allocator_is_refused);
   return 0;
 }

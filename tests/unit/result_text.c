@@ -9,6 +9,8 @@ static void numbers_have_four_digits_and_a_unit(void) {
     double ns;
     const char *text;
   } times[] = {{0, "0 ns"},
+               {-0.0, "0 ns"},
+               {-0.25, "-0.2500 ns"},
                {0.30123, "0.3012 ns"},
                {0.0123456, "0.01235 ns"},
                {1, "1.000 ns"},
@@ -176,6 +178,84 @@ static void every_section_shows(void) {
   kmb_result_destroy(r);
 }
 
+static void the_gravest_finding_comes_first(void) {
+  kmb_result *r = projection("a", "1", 100);
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "n1");
+  kmbi_result_find(r, KMB_FINDING_NOT_COLD, KMB_WARNING, NULL, 0, "w1");
+  kmbi_result_find(r, KMB_FINDING_ABOVE_PEAK, KMB_DOUBT, NULL, 0, "d1");
+  kmbi_result_find(r, KMB_FINDING_NOT_QUIET, KMB_WARNING, NULL, 0, "w2");
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "\n  findings   doubt ABOVE_PEAK: d1\n"
+                    "             warning NOT_COLD: w1\n"
+                    "             warning NOT_QUIET: w2\n"
+                    "             note DRIFT: n1\n");
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static void an_interval_below_zero_is_not_clamped(void) {
+  kmb_result *r = projection("a", "1", 0);
+  kmbi_result_set_f64(r, KMB_VALUE_INTERVAL_LOW, -0.25);
+  kmbi_result_set_f64(r, KMB_VALUE_INTERVAL_HIGH, 0.5);
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "time       0 ns ± 1.00%, 99% within-run interval "
+                    "[-0.2500 ns, 0.5000 ns]");
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static void a_huge_percentage_stays_readable(void) {
+  kmb_result *r = projection("a", "1", 100);
+  kmbi_result_set_f64(r, KMB_VALUE_INTERVAL_PCT, 1e300);
+  kmbi_result_set_f64(r, KMB_VALUE_TARGET_PCT, 100);
+  kmbi_result_set_f64(r, KMB_VALUE_MEMORY_PCT, 12345678.9);
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "± 1.000e+300%,");
+  REQUIRE_HAS(text, "target ± 100.00%");
+  REQUIRE_HAS(text, "12345679% of");
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static void the_distance_of_reuse_is_said_once(void) {
+  kmb_result *r = projection("a", "1", 100);
+  kmbi_result_set_text(r, KMB_VALUE_CACHE_METHOD,
+                       "9 slots, 512 MiB of cold data between two uses");
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "9 slots, 512 MiB of cold data between two uses\n");
+  REQUIRE(!strstr(text, "reuse after"));
+  free(text);
+  kmb_result_destroy(r);
+}
+
+static void long_names_are_short_in_the_grid_alone(void) {
+  char name[130] = "", whole[80], cut[80];
+  for (int i = 0; i < 64; i++)
+    strcat(name, "µ");
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  kmb_result *r = projection(name, "1", 100); /* 64 columns: whole */
+  REQUIRE_OK(kmb_results_add(list, r));
+  memset(whole, 'n', 65);
+  whole[65] = '\0';
+  r = projection(whole, whole, 200);
+  kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "by 1");
+  REQUIRE_OK(kmb_results_add(list, r));
+  char *text = table_of(list);
+  snprintf(cut, sizeof cut, "%.63s…  ", whole);
+  REQUIRE_HAS(text, name);
+  REQUIRE_HAS(text, cut);
+  char *below = strstr(text, "\n\n");
+  REQUIRE(below);
+  REQUIRE(strstr(text, whole) > below);              /* its label */
+  REQUIRE_HAS(strstr(text, cut) + strlen(cut), cut); /* the axis */
+  free(text);
+  text = text_of(r);
+  REQUIRE_HAS(text, whole);
+  free(text);
+  kmb_results_destroy(list);
+}
+
 static kmb_results *projections(void) {
   kmb_results *list = NULL;
   REQUIRE_OK(kmb_results_create(NULL, &list));
@@ -221,7 +301,7 @@ static void what_rows_share_is_said_once(void) {
   char *text = table_of(list);
   REQUIRE_HAS(text, "Readings\n"
                     "  q_proj tokens=1, k_proj: memory-bound: 40% (figures of "
-                    "q_proj tokens=1; the others differ in\n    nothing else)\n"
+                    "q_proj tokens=1; the others differ only in\n    theirs)\n"
                     "  q_proj tokens=8: neither\n");
   REQUIRE_HAS(text, "\nFindings\n"
                     "  doubt ABOVE_PEAK (k_proj): too fast\n"
@@ -362,6 +442,11 @@ int main(void) {
   RUN(one_result_is_a_readable_block);
   RUN(a_result_without_a_time_says_so);
   RUN(every_section_shows);
+  RUN(the_gravest_finding_comes_first);
+  RUN(an_interval_below_zero_is_not_clamped);
+  RUN(a_huge_percentage_stays_readable);
+  RUN(the_distance_of_reuse_is_said_once);
+  RUN(long_names_are_short_in_the_grid_alone);
   RUN(a_list_is_an_aligned_table);
   RUN(what_rows_share_is_said_once);
   RUN(rows_of_one_axis_are_named_by_it);

@@ -144,6 +144,43 @@ static void refusals(void) {
   REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
 }
 
+static void a_ceiling_must_fit_its_place(void) {
+  kmb_work work = work_of(1, 1, 1);
+  kmb_ceiling c = ceiling_of(1e9);
+  kmb_roofline_params p = kmb_roofline_params_init();
+  kmb_roofline r = kmb_roofline_init();
+  p.work = &work;
+  c.kind = KMB_CEILING_FMA;
+  p.memory = &c;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.memory = NULL;
+  p.compute = &c;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  c.dtype = KMB_F64;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  c.dtype = KMB_F32;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  c.kind = KMB_CEILING_READ;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  c.kind = 9;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.compute = NULL;
+  work.flags = 1;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_UNSUPPORTED);
+  work.flags = 0;
+  work.dtype = 99;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+}
+
+static void what_overflows_is_not_known(void) {
+  kmb_work work = work_of(1ULL << 40, 1ULL << 40, 0);
+  kmb_roofline r = evaluate(&work, 1e9, 1e9, 5e-324);
+  REQUIRE_EQ(r.known &
+                 (KMB_ROOFLINE_ACHIEVED_FLOPS | KMB_ROOFLINE_ACHIEVED_BYTES |
+                  KMB_ROOFLINE_MEMORY_PCT | KMB_ROOFLINE_SOL_PCT),
+             0);
+}
+
 int main(void) {
   RUN(memory_bound_work);
   RUN(compute_bound_work);
@@ -153,5 +190,7 @@ int main(void) {
   RUN(what_does_not_count_cannot_bind);
   RUN(above_a_ceiling_is_said_and_not_clamped);
   RUN(refusals);
+  RUN(a_ceiling_must_fit_its_place);
+  RUN(what_overflows_is_not_known);
   return 0;
 }

@@ -16,7 +16,7 @@ static void f4_sets_for_a_footprint(void) {
 /* Field case F2: 126 MiB of cache and 8 MiB of inputs need 17 slots, one more
  * than lie between two uses. */
 static void f2_slots_for_a_reuse_distance(void) {
-  REQUIRE_EQ(kmbi_rotation_slots(126 * 1048576, 8 * 1048576), 17);
+  REQUIRE_EQ(kmbi_rotation_slots(126ULL << 20, 8ULL << 20), 17);
 }
 
 static void exact_multiples_need_no_extra_set(void) {

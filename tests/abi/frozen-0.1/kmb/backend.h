@@ -211,12 +211,14 @@ typedef struct kmb_backend_ops {
    *  the library adds when they were read. Optional. The engine understands
    *  these, each a plain number but for the second:
    *  "clock_mhz" (of the measured units), "throttle" ("none", or the reasons),
-   *  "preemptions" and "steal_ms" (counted up since some start). */
+   *  "preemptions" (of the measuring thread) and "steal_ms" (for which others
+   *  had the core that it was ready to run on), counted up since some start. */
   void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or
- *  NULL if there can be none. */
+ *  NULL if there can be none. It is called for each device that is opened, by
+ *  any thread. */
 typedef const kmb_backend_ops *(*kmb_backend_entry_fn)(void);
 
 /** A plugin's entry. The plugin defines it; the library looks it up. */
