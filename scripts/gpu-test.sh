@@ -1,0 +1,48 @@
+#!/bin/sh
+# Runs the GPU tests from a folder that gpu-pack.sh made. Each test's end is
+# said; the figures are JSON.
+#
+# usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER]]    (gpu-pack, .)
+set -u
+CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
+folder=${1:-gpu-pack} out=${2:-.}
+LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+failed=0
+
+run() { # SECONDS NAME PROGRAM ARGUMENT...
+  limit=$1 name=$2
+  shift 2
+  echo "== $name"
+  start=$(date +%s)
+  timeout -k 5 "$limit" "$@"
+  code=$?
+  case $code in
+  0) echo "== $name: passed in $(($(date +%s) - start)) s" ;;
+  77) echo "== $name: skipped" ;;
+  *)
+    echo "== $name: FAILED ($code) after $(($(date +%s) - start)) s"
+    failed=1
+    ;;
+  esac
+}
+
+nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks_event_reasons.active \
+  --format=csv,noheader 2>/dev/null
+for i in 1 2 3 4 5; do
+  "$folder/gpu_open" driver
+  "$folder/gpu_open" kmb
+done
+run 120 functional "$folder/gpu_functional"
+run 60 busy "$folder/gpu_busy"
+run 60 fault_trace "$folder/gpu_lost" fault 1
+run 60 fault_graph "$folder/gpu_lost" fault 2
+run 60 fault_event "$folder/gpu_lost" fault 3
+run 60 hang_trace "$folder/gpu_lost" hang 1
+run 60 hang_event "$folder/gpu_lost" hang 3
+echo "== accuracy"
+timeout -k 5 200 "$folder/gpu_accuracy" >"$out/accuracy.json"
+code=$?
+[ $code = 0 ] || { echo "== accuracy: FAILED ($code)"; failed=1; }
+cat "$out/accuracy.json"
+exit $failed
