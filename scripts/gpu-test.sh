@@ -6,7 +6,15 @@
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
-LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# CUPTI of a Python package serves where no toolkit is.
+if ! ls /usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1* \
+  /usr/local/cuda*/lib64/libcupti.so.1* >/dev/null 2>&1; then
+  found=$(find / -name 'libcupti.so.1[23]' -not -path '/proc/*' 2>/dev/null |
+    sort -r | head -n 1)
+  [ -z "$found" ] || folder_of_cupti=$(dirname "$found")
+  echo "CUPTI: ${found:-none}"
+fi
+LD_LIBRARY_PATH=$folder${folder_of_cupti:+:$folder_of_cupti}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 failed=0
 
@@ -43,6 +51,6 @@ run 60 hang_event "$folder/gpu_lost" hang 3
 echo "== accuracy"
 timeout -k 5 200 "$folder/gpu_accuracy" >"$out/accuracy.json"
 code=$?
-[ $code = 0 ] || { echo "== accuracy: FAILED ($code)"; failed=1; }
+[ $code = 0 ] || [ $code = 77 ] || { echo "== accuracy: FAILED ($code)"; failed=1; }
 cat "$out/accuracy.json"
 exit $failed

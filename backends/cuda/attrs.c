@@ -120,8 +120,7 @@ static kmb_status measure_tick(kmbi_cuda *self) {
   if (!status)
     status = kmbi_cuda_launch(self, stream, KMBI_CUDA_tick, 1, arguments);
   if (!status)
-    status =
-        KMBI_CU(self, cuMemcpyDtoHAsync, steps, out, sizeof steps, stream);
+    status = KMBI_CU(self, cuMemcpyDtoHAsync, steps, out, sizeof steps, stream);
   if (!status) status = kmbi_cuda_finish(self, stream);
   if (status) return status;
   uint64_t least = 0;

@@ -37,8 +37,7 @@ static kmb_status record(kmbi_cuda_plan *plan, uint32_t slot, uint64_t count,
                               KMBI_CU_CAPTURE_THREAD_LOCAL);
   if (status) return status;
   for (uint64_t i = 0; !status && i < count; i++)
-    status = kmbi_cuda_call(
-        plan, (uint32_t)((slot + i) % plan->desc.slots), i);
+    status = kmbi_cuda_call(plan, (uint32_t)((slot + i) % plan->desc.slots), i);
   kmbi_cu_result result = end(plan, graph);
   /* A broken capture is what the callback's own failure comes from. */
   bool broken = result && kmbi_cuda_status_of(result) == KMB_ERR_CAPTURE;
@@ -50,8 +49,7 @@ static kmb_status record(kmbi_cuda_plan *plan, uint32_t slot, uint64_t count,
 static kmb_status count_nodes(kmbi_cuda_plan *plan, kmbi_cu_graph graph,
                               uint64_t *nodes) {
   size_t count = 0;
-  kmb_status status =
-      KMBI_CU(plan->self, cuGraphGetNodes, graph, NULL, &count);
+  kmb_status status = KMBI_CU(plan->self, cuGraphGetNodes, graph, NULL, &count);
   *nodes = count;
   if (status || count) return status;
   return KMBI_CUDA_FAIL(plan->self, KMB_ERR_CAPTURE, 0,

@@ -72,7 +72,7 @@ typedef struct kmbi_cuda {
   kmbi_cuda_block *blocks;
   uint64_t llc_given;
   double deadline_ns;
-  double tick_ns; /* 0: not measured yet */
+  double tick_ns;              /* 0: not measured yet */
   kmbi_cuda_bias reference[2]; /* TRACE on plain launches: empty, spin */
   kmbi_cuda_bias biases[KMBI_CUDA_BIASES];
   kmbi_nvml_device nvml_device;

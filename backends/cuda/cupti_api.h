@@ -15,24 +15,23 @@ struct CUpti_Subscriber_st;
 typedef struct CUpti_Subscriber_st *kmbi_cupti_subscriber;
 
 /* X(name, value, status): results that are told apart. */
-#define KMBI_CUPTI_RESULT_MAP(X)                                       \
-  X(NOT_INITIALIZED, 15, KMB_ERR_UNAVAILABLE)                          \
-  X(HARDWARE_BUSY, 26, KMB_ERR_BUSY)                                   \
-  X(NOT_SUPPORTED, 27, KMB_ERR_UNSUPPORTED)                            \
-  X(VIRTUALIZED_DEVICE_NOT_SUPPORTED, 33, KMB_ERR_UNSUPPORTED)         \
-  X(INSUFFICIENT_PRIVILEGES, 35, KMB_ERR_PERM)                         \
-  X(MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 39, KMB_ERR_BUSY)              \
-  X(VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, 40, KMB_ERR_PERM)      \
-  X(CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, 41, KMB_ERR_UNSUPPORTED)     \
-  X(CMP_DEVICE_NOT_SUPPORTED, 42, KMB_ERR_UNSUPPORTED)                 \
-  X(MIG_DEVICE_NOT_SUPPORTED, 43, KMB_ERR_UNSUPPORTED)                 \
+#define KMBI_CUPTI_RESULT_MAP(X)                                   \
+  X(NOT_INITIALIZED, 15, KMB_ERR_UNAVAILABLE)                      \
+  X(HARDWARE_BUSY, 26, KMB_ERR_BUSY)                               \
+  X(NOT_SUPPORTED, 27, KMB_ERR_UNSUPPORTED)                        \
+  X(VIRTUALIZED_DEVICE_NOT_SUPPORTED, 33, KMB_ERR_UNSUPPORTED)     \
+  X(INSUFFICIENT_PRIVILEGES, 35, KMB_ERR_PERM)                     \
+  X(MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 39, KMB_ERR_BUSY)          \
+  X(VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, 40, KMB_ERR_PERM)  \
+  X(CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, 41, KMB_ERR_UNSUPPORTED) \
+  X(CMP_DEVICE_NOT_SUPPORTED, 42, KMB_ERR_UNSUPPORTED)             \
+  X(MIG_DEVICE_NOT_SUPPORTED, 43, KMB_ERR_UNSUPPORTED)             \
   X(UNKNOWN, 999, KMB_ERR_UNAVAILABLE)
 
 enum {
   KMBI_CUPTI_SUCCESS = 0,
   KMBI_CUPTI_MAX_LIMIT_REACHED = 12,
-#define KMBI_CUPTI_RESULT_ENUM(name, value, status) \
-  KMBI_CUPTI_##name = (value),
+#define KMBI_CUPTI_RESULT_ENUM(name, value, status) KMBI_CUPTI_##name = (value),
   KMBI_CUPTI_RESULT_MAP(KMBI_CUPTI_RESULT_ENUM)
 #undef KMBI_CUPTI_RESULT_ENUM
 };
@@ -61,67 +60,67 @@ enum {
 
 /* Calls that start device work; without their record an operation cannot be
  * told from others'. X(name, callback id). */
-#define KMBI_CUPTI_DRIVER_CALLS(X) \
-  X(cuMemcpy2DAsync_v2, 289)       \
-  X(cuMemcpy3DAsync_v2, 291)       \
-  X(cuMemcpyHtoDAsync_v2, 277)     \
-  X(cuMemcpyDtoHAsync_v2, 279)     \
-  X(cuMemcpyDtoDAsync_v2, 281)     \
-  X(cuMemcpyAsync, 306)            \
-  X(cuMemcpyPeerAsync, 319)        \
-  X(cuMemcpy3DPeerAsync, 321)      \
-  X(cuMemsetD8Async, 216)          \
-  X(cuMemsetD16Async, 218)         \
-  X(cuMemsetD32Async, 220)         \
-  X(cuMemsetD2D8Async, 222)        \
-  X(cuMemsetD2D16Async, 224)       \
-  X(cuMemsetD2D32Async, 226)       \
-  X(cuMemcpyAsync_ptsz, 418)       \
-  X(cuMemcpyHtoDAsync_v2_ptsz, 421) \
-  X(cuMemcpyDtoHAsync_v2_ptsz, 422) \
-  X(cuMemcpyDtoDAsync_v2_ptsz, 423) \
-  X(cuMemcpy2DAsync_v2_ptsz, 424)  \
-  X(cuMemcpy3DAsync_v2_ptsz, 425)  \
-  X(cuMemcpyPeerAsync_ptsz, 426)   \
-  X(cuMemcpy3DPeerAsync_ptsz, 427) \
-  X(cuMemsetD8Async_ptsz, 428)     \
-  X(cuMemsetD16Async_ptsz, 429)    \
-  X(cuMemsetD32Async_ptsz, 430)    \
-  X(cuMemsetD2D8Async_ptsz, 431)   \
-  X(cuMemsetD2D16Async_ptsz, 432)  \
-  X(cuMemsetD2D32Async_ptsz, 433)  \
-  X(cuLaunchKernel, 307)           \
-  X(cuLaunchKernel_ptsz, 442)      \
-  X(cuLaunchCooperativeKernel, 477) \
+#define KMBI_CUPTI_DRIVER_CALLS(X)       \
+  X(cuMemcpy2DAsync_v2, 289)             \
+  X(cuMemcpy3DAsync_v2, 291)             \
+  X(cuMemcpyHtoDAsync_v2, 277)           \
+  X(cuMemcpyDtoHAsync_v2, 279)           \
+  X(cuMemcpyDtoDAsync_v2, 281)           \
+  X(cuMemcpyAsync, 306)                  \
+  X(cuMemcpyPeerAsync, 319)              \
+  X(cuMemcpy3DPeerAsync, 321)            \
+  X(cuMemsetD8Async, 216)                \
+  X(cuMemsetD16Async, 218)               \
+  X(cuMemsetD32Async, 220)               \
+  X(cuMemsetD2D8Async, 222)              \
+  X(cuMemsetD2D16Async, 224)             \
+  X(cuMemsetD2D32Async, 226)             \
+  X(cuMemcpyAsync_ptsz, 418)             \
+  X(cuMemcpyHtoDAsync_v2_ptsz, 421)      \
+  X(cuMemcpyDtoHAsync_v2_ptsz, 422)      \
+  X(cuMemcpyDtoDAsync_v2_ptsz, 423)      \
+  X(cuMemcpy2DAsync_v2_ptsz, 424)        \
+  X(cuMemcpy3DAsync_v2_ptsz, 425)        \
+  X(cuMemcpyPeerAsync_ptsz, 426)         \
+  X(cuMemcpy3DPeerAsync_ptsz, 427)       \
+  X(cuMemsetD8Async_ptsz, 428)           \
+  X(cuMemsetD16Async_ptsz, 429)          \
+  X(cuMemsetD32Async_ptsz, 430)          \
+  X(cuMemsetD2D8Async_ptsz, 431)         \
+  X(cuMemsetD2D16Async_ptsz, 432)        \
+  X(cuMemsetD2D32Async_ptsz, 433)        \
+  X(cuLaunchKernel, 307)                 \
+  X(cuLaunchKernel_ptsz, 442)            \
+  X(cuLaunchCooperativeKernel, 477)      \
   X(cuLaunchCooperativeKernel_ptsz, 478) \
-  X(cuGraphLaunch, 514)            \
-  X(cuGraphLaunch_ptsz, 515)       \
-  X(cuLaunchKernelEx, 652)         \
+  X(cuGraphLaunch, 514)                  \
+  X(cuGraphLaunch_ptsz, 515)             \
+  X(cuLaunchKernelEx, 652)               \
   X(cuLaunchKernelEx_ptsz, 653)
 
-#define KMBI_CUPTI_RUNTIME_CALLS(X)          \
-  X(cudaMemcpyAsync_v3020, 41)               \
-  X(cudaMemcpy2DAsync_v3020, 44)             \
-  X(cudaMemsetAsync_v3020, 51)               \
-  X(cudaMemset2DAsync_v3020, 52)             \
-  X(cudaMemset3DAsync_v3020, 143)            \
-  X(cudaMemcpy3DAsync_v3020, 145)            \
-  X(cudaMemcpyPeerAsync_v4000, 161)          \
-  X(cudaMemcpy3DPeerAsync_v4000, 163)        \
-  X(cudaLaunchKernel_v7000, 211)             \
-  X(cudaLaunchKernel_ptsz_v7000, 214)        \
-  X(cudaMemcpyAsync_ptsz_v7000, 225)         \
-  X(cudaMemcpy2DAsync_ptsz_v7000, 228)       \
-  X(cudaMemsetAsync_ptsz_v7000, 235)         \
-  X(cudaMemset2DAsync_ptsz_v7000, 236)       \
-  X(cudaMemset3DAsync_ptsz_v7000, 244)       \
-  X(cudaMemcpy3DAsync_ptsz_v7000, 246)       \
-  X(cudaMemcpy3DPeerAsync_ptsz_v7000, 250)   \
-  X(cudaLaunchCooperativeKernel_v9000, 269)  \
+#define KMBI_CUPTI_RUNTIME_CALLS(X)              \
+  X(cudaMemcpyAsync_v3020, 41)                   \
+  X(cudaMemcpy2DAsync_v3020, 44)                 \
+  X(cudaMemsetAsync_v3020, 51)                   \
+  X(cudaMemset2DAsync_v3020, 52)                 \
+  X(cudaMemset3DAsync_v3020, 143)                \
+  X(cudaMemcpy3DAsync_v3020, 145)                \
+  X(cudaMemcpyPeerAsync_v4000, 161)              \
+  X(cudaMemcpy3DPeerAsync_v4000, 163)            \
+  X(cudaLaunchKernel_v7000, 211)                 \
+  X(cudaLaunchKernel_ptsz_v7000, 214)            \
+  X(cudaMemcpyAsync_ptsz_v7000, 225)             \
+  X(cudaMemcpy2DAsync_ptsz_v7000, 228)           \
+  X(cudaMemsetAsync_ptsz_v7000, 235)             \
+  X(cudaMemset2DAsync_ptsz_v7000, 236)           \
+  X(cudaMemset3DAsync_ptsz_v7000, 244)           \
+  X(cudaMemcpy3DAsync_ptsz_v7000, 246)           \
+  X(cudaMemcpy3DPeerAsync_ptsz_v7000, 250)       \
+  X(cudaLaunchCooperativeKernel_v9000, 269)      \
   X(cudaLaunchCooperativeKernel_ptsz_v9000, 270) \
-  X(cudaGraphLaunch_v10000, 311)             \
-  X(cudaGraphLaunch_ptsz_v10000, 312)        \
-  X(cudaLaunchKernelExC_v11060, 430)         \
+  X(cudaGraphLaunch_v10000, 311)                 \
+  X(cudaGraphLaunch_ptsz_v10000, 312)            \
+  X(cudaLaunchKernelExC_v11060, 430)             \
   X(cudaLaunchKernelExC_ptsz_v11060, 431)
 
 /* Prefixes of records. */
@@ -174,8 +173,7 @@ typedef void (*kmbi_cupti_callback)(void *user, kmbi_cupti_enum domain,
 typedef void (*kmbi_cupti_request)(uint8_t **buffer, size_t *size,
                                    size_t *records);
 typedef void (*kmbi_cupti_complete)(kmbi_cu_context context, uint32_t stream,
-                                    uint8_t *buffer, size_t size,
-                                    size_t valid);
+                                    uint8_t *buffer, size_t size, size_t valid);
 
 /* X(name, version, need, arguments): the version is cuptiGetVersion()'s in
  * which it came. */
@@ -195,17 +193,15 @@ typedef void (*kmbi_cupti_complete)(kmbi_cu_context context, uint32_t stream,
   X(cuptiActivityGetNextRecord, 2, REQUIRED,                                   \
     (uint8_t * buffer, size_t valid, void **record))                           \
   X(cuptiActivityGetNumDroppedRecords, 2, REQUIRED,                            \
-    (kmbi_cu_context context, uint32_t stream, size_t *dropped))               \
+    (kmbi_cu_context context, uint32_t stream, size_t * dropped))              \
   X(cuptiActivityPushExternalCorrelationId, 8, REQUIRED,                       \
     (kmbi_cupti_enum kind, uint64_t id))                                       \
   X(cuptiActivityPopExternalCorrelationId, 8, REQUIRED,                        \
     (kmbi_cupti_enum kind, uint64_t * id))                                     \
-  X(cuptiActivityEnableDriverApi, 23, OPTIONAL,                                \
-    (uint32_t id, uint8_t enable))                                             \
+  X(cuptiActivityEnableDriverApi, 23, OPTIONAL, (uint32_t id, uint8_t enable)) \
   X(cuptiActivityEnableRuntimeApi, 23, OPTIONAL,                               \
     (uint32_t id, uint8_t enable))                                             \
-  X(cuptiGetContextId, 2, REQUIRED,                                            \
-    (kmbi_cu_context context, uint32_t * id))                                  \
+  X(cuptiGetContextId, 2, REQUIRED, (kmbi_cu_context context, uint32_t * id))  \
   X(cuptiGetTimestamp, 1, REQUIRED, (uint64_t * ns))
 
 typedef struct kmbi_cupti_api {

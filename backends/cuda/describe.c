@@ -125,9 +125,9 @@ static void emit_reasons(kmbi_cuda *self, const kmbi_nvml_api *nvml,
     emit(user, "throttle", NULL, "NVML does not tell why clocks are low");
     return;
   }
-#define NAME(bit, name)                                                   \
-  if (reasons & (bit))                                                    \
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s" name,  \
+#define NAME(bit, name)                                                  \
+  if (reasons & (bit))                                                   \
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s" name, \
                              used ? "+" : "");
   KMBI_NVML_REASON_MAP(NAME)
 #undef NAME
@@ -166,9 +166,9 @@ void kmbi_cuda_telemetry(void *opened, kmb_emit_fn emit, void *user) {
   }
   const kmbi_nvml_api *nvml = find_nvml(self);
   if (!nvml) {
-    static const char *const keys[] = {"clock_mhz",  "memory_clock_mhz",
-                                       "throttle",   "power_w_1s_average",
-                                       "energy_j",   "temperature_c"};
+    static const char *const keys[] = {"clock_mhz", "memory_clock_mhz",
+                                       "throttle",  "power_w_1s_average",
+                                       "energy_j",  "temperature_c"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
       emit(user, keys[i], NULL, self->nvml_failure.text);
     return;

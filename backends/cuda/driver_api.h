@@ -15,7 +15,7 @@ typedef struct CUevent_st *kmbi_cu_event;
 typedef struct CUgraph_st *kmbi_cu_graph;
 typedef struct CUgraphNode_st *kmbi_cu_node;
 typedef struct CUgraphExec_st *kmbi_cu_exec;
-struct CUuuid_st; /* 16 bytes */
+struct CUuuid_st;                /* 16 bytes */
 typedef unsigned kmbi_cu_result; /* the driver's enums are unsigned too */
 typedef unsigned kmbi_cu_enum;
 typedef int kmbi_cu_device;
@@ -23,42 +23,42 @@ typedef unsigned long long kmbi_cu_pointer;
 
 /* Results that are told apart: X(name, value, status). Everything else is
  * KMB_ERR_VENDOR. LOST are those after which the context is of no use. */
-#define KMBI_CU_RESULT_MAP(X)                      \
-  X(OUT_OF_MEMORY, 2, KMB_ERR_NOMEM)               \
-  X(DEINITIALIZED, 4, KMB_ERR_UNAVAILABLE)         \
-  X(STUB_LIBRARY, 34, KMB_ERR_UNAVAILABLE)         \
-  X(DEVICE_UNAVAILABLE, 46, KMB_ERR_BUSY)          \
-  X(NO_DEVICE, 100, KMB_ERR_UNAVAILABLE)           \
-  X(INVALID_DEVICE, 101, KMB_ERR_UNAVAILABLE)      \
-  X(ECC_UNCORRECTABLE, 214, KMB_ERR_LOST)          \
-  X(NVLINK_UNCORRECTABLE, 220, KMB_ERR_LOST)       \
-  X(CONTAINED, 226, KMB_ERR_LOST)                  \
-  X(JIT_COMPILER_NOT_FOUND, 221, KMB_ERR_UNAVAILABLE) \
-  X(UNSUPPORTED_PTX_VERSION, 222, KMB_ERR_UNSUPPORTED) \
-  X(ILLEGAL_ADDRESS, 700, KMB_ERR_LOST)            \
-  X(LAUNCH_TIMEOUT, 702, KMB_ERR_LOST)             \
-  X(CONTEXT_IS_DESTROYED, 709, KMB_ERR_LOST)       \
-  X(ASSERT, 710, KMB_ERR_LOST)                     \
-  X(HARDWARE_STACK_ERROR, 714, KMB_ERR_LOST)       \
-  X(ILLEGAL_INSTRUCTION, 715, KMB_ERR_LOST)        \
-  X(MISALIGNED_ADDRESS, 716, KMB_ERR_LOST)         \
-  X(INVALID_ADDRESS_SPACE, 717, KMB_ERR_LOST)      \
-  X(INVALID_PC, 718, KMB_ERR_LOST)                 \
-  X(LAUNCH_FAILED, 719, KMB_ERR_LOST)              \
-  X(TENSOR_MEMORY_LEAK, 721, KMB_ERR_LOST)         \
-  X(NOT_PERMITTED, 800, KMB_ERR_PERM)              \
-  X(NOT_SUPPORTED, 801, KMB_ERR_UNSUPPORTED)       \
-  X(SYSTEM_NOT_READY, 802, KMB_ERR_UNAVAILABLE)    \
-  X(SYSTEM_DRIVER_MISMATCH, 803, KMB_ERR_UNSUPPORTED) \
+#define KMBI_CU_RESULT_MAP(X)                                 \
+  X(OUT_OF_MEMORY, 2, KMB_ERR_NOMEM)                          \
+  X(DEINITIALIZED, 4, KMB_ERR_UNAVAILABLE)                    \
+  X(STUB_LIBRARY, 34, KMB_ERR_UNAVAILABLE)                    \
+  X(DEVICE_UNAVAILABLE, 46, KMB_ERR_BUSY)                     \
+  X(NO_DEVICE, 100, KMB_ERR_UNAVAILABLE)                      \
+  X(INVALID_DEVICE, 101, KMB_ERR_UNAVAILABLE)                 \
+  X(ECC_UNCORRECTABLE, 214, KMB_ERR_LOST)                     \
+  X(NVLINK_UNCORRECTABLE, 220, KMB_ERR_LOST)                  \
+  X(CONTAINED, 226, KMB_ERR_LOST)                             \
+  X(JIT_COMPILER_NOT_FOUND, 221, KMB_ERR_UNAVAILABLE)         \
+  X(UNSUPPORTED_PTX_VERSION, 222, KMB_ERR_UNSUPPORTED)        \
+  X(ILLEGAL_ADDRESS, 700, KMB_ERR_LOST)                       \
+  X(LAUNCH_TIMEOUT, 702, KMB_ERR_LOST)                        \
+  X(CONTEXT_IS_DESTROYED, 709, KMB_ERR_LOST)                  \
+  X(ASSERT, 710, KMB_ERR_LOST)                                \
+  X(HARDWARE_STACK_ERROR, 714, KMB_ERR_LOST)                  \
+  X(ILLEGAL_INSTRUCTION, 715, KMB_ERR_LOST)                   \
+  X(MISALIGNED_ADDRESS, 716, KMB_ERR_LOST)                    \
+  X(INVALID_ADDRESS_SPACE, 717, KMB_ERR_LOST)                 \
+  X(INVALID_PC, 718, KMB_ERR_LOST)                            \
+  X(LAUNCH_FAILED, 719, KMB_ERR_LOST)                         \
+  X(TENSOR_MEMORY_LEAK, 721, KMB_ERR_LOST)                    \
+  X(NOT_PERMITTED, 800, KMB_ERR_PERM)                         \
+  X(NOT_SUPPORTED, 801, KMB_ERR_UNSUPPORTED)                  \
+  X(SYSTEM_NOT_READY, 802, KMB_ERR_UNAVAILABLE)               \
+  X(SYSTEM_DRIVER_MISMATCH, 803, KMB_ERR_UNSUPPORTED)         \
   X(COMPAT_NOT_SUPPORTED_ON_DEVICE, 804, KMB_ERR_UNSUPPORTED) \
-  X(STREAM_CAPTURE_UNSUPPORTED, 900, KMB_ERR_CAPTURE) \
-  X(STREAM_CAPTURE_INVALIDATED, 901, KMB_ERR_CAPTURE) \
-  X(STREAM_CAPTURE_MERGE, 902, KMB_ERR_CAPTURE)    \
-  X(STREAM_CAPTURE_UNMATCHED, 903, KMB_ERR_CAPTURE) \
-  X(STREAM_CAPTURE_UNJOINED, 904, KMB_ERR_CAPTURE) \
-  X(STREAM_CAPTURE_ISOLATION, 905, KMB_ERR_CAPTURE) \
-  X(STREAM_CAPTURE_IMPLICIT, 906, KMB_ERR_CAPTURE) \
-  X(CAPTURED_EVENT, 907, KMB_ERR_CAPTURE)          \
+  X(STREAM_CAPTURE_UNSUPPORTED, 900, KMB_ERR_CAPTURE)         \
+  X(STREAM_CAPTURE_INVALIDATED, 901, KMB_ERR_CAPTURE)         \
+  X(STREAM_CAPTURE_MERGE, 902, KMB_ERR_CAPTURE)               \
+  X(STREAM_CAPTURE_UNMATCHED, 903, KMB_ERR_CAPTURE)           \
+  X(STREAM_CAPTURE_UNJOINED, 904, KMB_ERR_CAPTURE)            \
+  X(STREAM_CAPTURE_ISOLATION, 905, KMB_ERR_CAPTURE)           \
+  X(STREAM_CAPTURE_IMPLICIT, 906, KMB_ERR_CAPTURE)            \
+  X(CAPTURED_EVENT, 907, KMB_ERR_CAPTURE)                     \
   X(STREAM_CAPTURE_WRONG_THREAD, 908, KMB_ERR_CAPTURE)
 
 enum {
@@ -70,14 +70,14 @@ enum {
 };
 
 /* Device attributes: X(name, value). */
-#define KMBI_CU_ATTRIBUTE_MAP(X)   \
-  X(CLOCK_RATE, 13)                \
-  X(MULTIPROCESSOR_COUNT, 16)      \
-  X(ECC_ENABLED, 32)               \
-  X(L2_CACHE_SIZE, 38)             \
-  X(COMPUTE_CAPABILITY_MAJOR, 75)  \
-  X(COMPUTE_CAPABILITY_MINOR, 76)  \
-  X(HOST_NUMA_ID, 134)             \
+#define KMBI_CU_ATTRIBUTE_MAP(X)  \
+  X(CLOCK_RATE, 13)               \
+  X(MULTIPROCESSOR_COUNT, 16)     \
+  X(ECC_ENABLED, 32)              \
+  X(L2_CACHE_SIZE, 38)            \
+  X(COMPUTE_CAPABILITY_MAJOR, 75) \
+  X(COMPUTE_CAPABILITY_MINOR, 76) \
+  X(HOST_NUMA_ID, 134)            \
   X(GPU_PCI_DEVICE_ID, 139)
 
 enum {
@@ -126,8 +126,8 @@ enum {
     (int *value, kmbi_cu_enum attribute, kmbi_cu_device device))               \
   X(cuDevicePrimaryCtxRetain, 7000, "cuDevicePrimaryCtxRetain", REQUIRED,      \
     (kmbi_cu_context * context, kmbi_cu_device device))                        \
-  X(cuDevicePrimaryCtxRelease, 11000, "cuDevicePrimaryCtxRelease_v2", REQUIRED, \
-    (kmbi_cu_device device))                                                   \
+  X(cuDevicePrimaryCtxRelease, 11000, "cuDevicePrimaryCtxRelease_v2",          \
+    REQUIRED, (kmbi_cu_device device))                                         \
   X(cuCtxGetCurrent, 4000, "cuCtxGetCurrent", REQUIRED,                        \
     (kmbi_cu_context * context))                                               \
   X(cuCtxSetCurrent, 4000, "cuCtxSetCurrent", REQUIRED,                        \
@@ -140,7 +140,7 @@ enum {
     (kmbi_cu_pointer * pointer, size_t bytes))                                 \
   X(cuMemFree, 3020, "cuMemFree_v2", REQUIRED, (kmbi_cu_pointer pointer))      \
   X(cuMemGetInfo, 3020, "cuMemGetInfo_v2", REQUIRED,                           \
-    (size_t * available, size_t *total))                                       \
+    (size_t * available, size_t * total))                                      \
   X(cuMemHostAlloc, 2020, "cuMemHostAlloc", REQUIRED,                          \
     (void **pointer, size_t bytes, unsigned flags))                            \
   X(cuMemFreeHost, 2000, "cuMemFreeHost", REQUIRED, (void *pointer))           \
@@ -168,18 +168,18 @@ enum {
     (kmbi_cu_stream stream))                                                   \
   X(cuStreamQuery, 2000, "cuStreamQuery", REQUIRED, (kmbi_cu_stream stream))   \
   X(cuStreamGetCtx, 9020, "cuStreamGetCtx", REQUIRED,                          \
-    (kmbi_cu_stream stream, kmbi_cu_context *context))                         \
+    (kmbi_cu_stream stream, kmbi_cu_context * context))                        \
   X(cuStreamWaitValue32, 11070, "cuStreamWaitValue32_v2", OPTIONAL,            \
     (kmbi_cu_stream stream, kmbi_cu_pointer at, uint32_t value,                \
      unsigned flags))                                                          \
   X(cuStreamBeginCapture, 10010, "cuStreamBeginCapture_v2", OPTIONAL,          \
     (kmbi_cu_stream stream, kmbi_cu_enum mode))                                \
   X(cuStreamEndCapture, 10000, "cuStreamEndCapture", OPTIONAL,                 \
-    (kmbi_cu_stream stream, kmbi_cu_graph *graph))                             \
+    (kmbi_cu_stream stream, kmbi_cu_graph * graph))                            \
   X(cuStreamIsCapturing, 10000, "cuStreamIsCapturing", OPTIONAL,               \
-    (kmbi_cu_stream stream, kmbi_cu_enum *status))                             \
+    (kmbi_cu_stream stream, kmbi_cu_enum * status))                            \
   X(cuGraphGetNodes, 10000, "cuGraphGetNodes", OPTIONAL,                       \
-    (kmbi_cu_graph graph, kmbi_cu_node *nodes, size_t *count))                 \
+    (kmbi_cu_graph graph, kmbi_cu_node * nodes, size_t * count))               \
   X(cuGraphInstantiateWithFlags, 11040, "cuGraphInstantiateWithFlags",         \
     OPTIONAL,                                                                  \
     (kmbi_cu_exec * exec, kmbi_cu_graph graph, unsigned long long flags))      \

@@ -27,9 +27,9 @@ static kmb_status first_use(kmbi_cuda_plan *plan) {
 
 static kmb_status try_gate(kmbi_cuda_plan *plan) {
   kmb_status status = kmbi_cuda_space_gate(plan->self);
-  if (!status && plan->graph) return KMB_OK; /* its nodes are counted */
   if (!status) status = first_use(plan);
-  if (!status) status = kmbi_cuda_count_nodes(plan, &plan->nodes);
+  if (!status && !plan->graph)
+    status = kmbi_cuda_count_nodes(plan, &plan->nodes);
   return status;
 }
 

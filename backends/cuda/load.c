@@ -11,13 +11,13 @@
 #include <stdio.h>
 
 /* Says to packagers what may be opened at run time. */
-#define DLOPEN_NOTE(json)                                                  \
-  __asm__(".pushsection .note.dlopen, \"a\", %note\n"                      \
-          ".p2align 2\n.long 4\n.long 2f - 1f\n.long 0x407c0c0a\n"         \
+#define DLOPEN_NOTE(json)                                             \
+  __asm__(".pushsection .note.dlopen, \"a\", %note\n"                 \
+          ".p2align 2\n.long 4\n.long 2f - 1f\n.long 0x407c0c0a\n"    \
           ".asciz \"FDO\"\n1:\n.asciz \"" json "\"\n2:\n.p2align 2\n" \
           ".popsection\n")
-#define NOTE_ENTRY(feature, what, soname)                                 \
-  "[{\\\"feature\\\":\\\"" feature "\\\",\\\"description\\\":\\\"" what   \
+#define NOTE_ENTRY(feature, what, soname)                               \
+  "[{\\\"feature\\\":\\\"" feature "\\\",\\\"description\\\":\\\"" what \
   "\\\",\\\"priority\\\":\\\"suggested\\\",\\\"soname\\\":[" soname "]}]"
 
 DLOPEN_NOTE(NOTE_ENTRY("cuda", "Measures on NVIDIA GPUs",
@@ -89,10 +89,10 @@ static void load_nvml(void) {
     return;
   }
   enum { REQUIRED = 1, OPTIONAL = 0 };
-#define LOOK_UP(field, symbol, need, arguments)                              \
-  *(void **)(&nvml.field) = dlsym(library, symbol);                          \
-  if ((need) && !nvml.field && !nvml_failure.status)                         \
-    kmbi_cuda_failed(&nvml_failure, KMB_ERR_UNSUPPORTED, 0,                  \
+#define LOOK_UP(field, symbol, need, arguments)             \
+  *(void **)(&nvml.field) = dlsym(library, symbol);         \
+  if ((need) && !nvml.field && !nvml_failure.status)        \
+    kmbi_cuda_failed(&nvml_failure, KMB_ERR_UNSUPPORTED, 0, \
                      "libnvidia-ml.so.1 lacks %s; update the driver", symbol);
   KMBI_NVML_MAP(LOOK_UP)
 #undef LOOK_UP

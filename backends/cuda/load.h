@@ -32,7 +32,6 @@ void *kmbi_cuda_attach(const char *const *names, const char *prefix);
 /* Directory of the first loaded object whose file name starts with `prefix`. */
 bool kmbi_cuda_loaded_in(const char *prefix, char *folder, size_t size);
 void kmbi_cuda_failed(kmbi_cuda_failure *failure, kmb_status status,
-                      int64_t vendor, const char *format, ...)
-    KMB_PRINTF(4, 5);
+                      int64_t vendor, const char *format, ...) KMB_PRINTF(4, 5);
 
 #endif

@@ -42,8 +42,8 @@ static void *open_in(const char *folder, const char *const *names) {
 
 /* The packages nvidia-cuda-cupti lie beside a loaded torch. */
 static void *beside_torch(const char *const *names) {
-  static const char *const below[] = {
-      "../../nvidia/cu13/lib", "../../nvidia/cuda_cupti/lib", NULL};
+  static const char *const below[] = {"../../nvidia/cu13/lib",
+                                      "../../nvidia/cuda_cupti/lib", NULL};
   char folder[PATH_MAX], full[PATH_MAX];
   if (!kmbi_cuda_loaded_in("libtorch_cuda.so", folder, sizeof folder) &&
       !kmbi_cuda_loaded_in("libc10_cuda.so", folder, sizeof folder))
@@ -58,14 +58,13 @@ static void *beside_torch(const char *const *names) {
 }
 
 static void *in_toolkits(const char *const *names) {
-  static const char *const patterns[] = {
-      "/usr/local/cuda/extras/CUPTI/lib64",
-      "/usr/local/cuda/lib64",
-      "/usr/local/cuda-*/extras/CUPTI/lib64",
-      "/usr/local/cuda-*/lib64",
-      "/usr/local/cuda-*/targets/*/lib",
-      "/opt/cuda/extras/CUPTI/lib64",
-      NULL};
+  static const char *const patterns[] = {"/usr/local/cuda/extras/CUPTI/lib64",
+                                         "/usr/local/cuda/lib64",
+                                         "/usr/local/cuda-*/extras/CUPTI/lib64",
+                                         "/usr/local/cuda-*/lib64",
+                                         "/usr/local/cuda-*/targets/*/lib",
+                                         "/opt/cuda/extras/CUPTI/lib64",
+                                         NULL};
   void *handle = NULL;
   for (int i = 0; patterns[i] && !handle; i++) {
     glob_t found;
@@ -92,8 +91,8 @@ static void resolve(void *library) {
   struct link_map *map = NULL;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name)
     snprintf(path, sizeof path, "%s", map->l_name);
-#define LOOK_UP(name, since, need, arguments)          \
-  *(void **)(&cupti.name) = dlsym(library, #name);     \
+#define LOOK_UP(name, since, need, arguments)      \
+  *(void **)(&cupti.name) = dlsym(library, #name); \
   if ((need) && !cupti.name && !missing) missing = #name;
   KMBI_CUPTI_MAP(LOOK_UP)
 #undef LOOK_UP

@@ -54,8 +54,8 @@ static void resolve(source *from) {
   *(void **)(&from->get_v2) = dlsym(from->library, "cuGetProcAddress_v2");
   *(void **)(&from->get_v1) = dlsym(from->library, "cuGetProcAddress");
   driver.version = from->version;
-#define LOOK_UP(name, since, symbol, need, arguments)                   \
-  *(void **)(&driver.name) = look_up(from, #name, since, symbol);       \
+#define LOOK_UP(name, since, symbol, need, arguments)             \
+  *(void **)(&driver.name) = look_up(from, #name, since, symbol); \
   if ((need) && !driver.name && !missing) missing = #name;
   KMBI_CU_MAP(LOOK_UP)
 #undef LOOK_UP

@@ -59,8 +59,7 @@ kmb_status kmbi_cuda_alloc(void *opened, uint64_t bytes, uint64_t align,
     return KMBI_CUDA_FAIL(self, KMB_ERR_INVALID, 0,
                           "a block of %llu bytes aligned to %llu: no bytes, or "
                           "no power of two",
-                          (unsigned long long)bytes,
-                          (unsigned long long)align);
+                          (unsigned long long)bytes, (unsigned long long)align);
   if (align < NATURAL) align = NATURAL;
   kmbi_cuda_block *block =
       host->alloc(host->ctx, sizeof *block, _Alignof(kmbi_cuda_block));
@@ -96,8 +95,7 @@ static void give_back(kmbi_cuda *self, kmbi_cuda_block *block) {
   const kmb_host *host = self->host;
   kmbi_cu_context before = NULL;
   if (block->bytes) {
-    if (!self->lost)
-      host->device_free(host->ctx, block->pointer, block->bytes);
+    if (!self->lost) host->device_free(host->ctx, block->pointer, block->bytes);
   } else if (!self->lost) {
     if (!kmbi_cuda_enter(self, &before) && still_there(self, block))
       (void)self->driver->cuMemFree(block->base);
@@ -187,9 +185,7 @@ kmb_status kmbi_cuda_read(void *self, void *to, const void *from,
 
 kmb_status kmbi_cuda_set(void *self, void *pointer, uint64_t pattern,
                          uint64_t bytes) {
-  job j = {.at = (uintptr_t)pointer,
-           .pattern = pattern,
-           .bytes = bytes,
-           .way = SET};
+  job j = {
+      .at = (uintptr_t)pointer, .pattern = pattern, .bytes = bytes, .way = SET};
   return run(self, &j);
 }

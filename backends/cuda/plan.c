@@ -54,8 +54,7 @@ kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan) {
   kmb_status status = KMB_OK;
   if (d->reset) {
     status = d->reset(d->reset_user, plan->slot, d->stream);
-    if (status)
-      return callback_failed(plan, "reset", status, plan->iteration);
+    if (status) return callback_failed(plan, "reset", status, plan->iteration);
   }
   if (!plan->cold) return KMB_OK;
   status = kmbi_cuda_sweep(plan->self, plan->stream);
@@ -68,8 +67,8 @@ kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan) {
 
 kmb_status kmbi_cuda_iterate(kmbi_cuda_plan *plan) {
   if (!plan->graph) return kmbi_cuda_call(plan, plan->slot, plan->iteration);
-  return KMBI_CU(plan->self, cuGraphLaunch, plan->execs[plan->slot],
-                 plan->stream);
+  kmbi_cu_exec exec = plan->execs[plan->exec_count == 1 ? 0 : plan->slot];
+  return KMBI_CU(plan->self, cuGraphLaunch, exec, plan->stream);
 }
 
 void kmbi_cuda_advance(kmbi_cuda_plan *plan) {
@@ -155,8 +154,7 @@ static kmbi_cuda_plan *make(kmbi_cuda *self, const kmb_plan_desc *desc) {
   size_t warm = 0;
   size_t size = 0;
   if (!plan_size(desc, &args, &warm, &size)) return NULL;
-  kmbi_cuda_plan *plan =
-      host->alloc(host->ctx, size, _Alignof(kmbi_cuda_plan));
+  kmbi_cuda_plan *plan = host->alloc(host->ctx, size, _Alignof(kmbi_cuda_plan));
   if (!plan) return NULL;
   memset(plan, 0, size);
   unsigned char *behind = (unsigned char *)(plan + 1);

@@ -80,7 +80,8 @@ static bool make_room(void **array, size_t count, size_t *capacity,
                       size_t size) {
   if (count < *capacity) return true;
   size_t larger = *capacity ? 2 * *capacity : 1024;
-  void *fresh = larger > SIZE_MAX / size ? NULL : realloc(*array, larger * size);
+  void *fresh =
+      larger > SIZE_MAX / size ? NULL : realloc(*array, larger * size);
   if (!fresh) return false;
   *array = fresh;
   *capacity = larger;
@@ -157,8 +158,8 @@ void kmbi_cupti_buffers_read(const kmbi_cupti_api *api,
   while (b) {
     buffer *next = b->next;
     void *record = NULL;
-    while (!api->cuptiActivityGetNextRecord((uint8_t *)b->data, b->valid,
-                                            &record))
+    while (
+        !api->cuptiActivityGetNextRecord((uint8_t *)b->data, b->valid, &record))
       read_record(clients, record);
     give_back(b);
     b = next;

@@ -19,6 +19,7 @@ static unsigned quiet;   /* runs that must not be */
 static bool registered;
 static bool subscribed;
 static bool enabled;
+static bool every_call; /* all calls are recorded, not only some */
 static kmbi_cupti_subscriber subscriber;
 /* Turns changes of what is enabled into one after the other. */
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
@@ -58,9 +59,8 @@ static kmb_status check(kmbi_cuda *self, const kmbi_cupti_api *api,
   const char *text = NULL;
   kmb_status status = status_of(result);
   if (api->cuptiGetResultString(result, &text) || !text) text = "unknown";
-  return KMBI_CUDA_FAIL(self, status, (int64_t)result,
-                        "%s failed: %s (%u)%s", call, text, result,
-                        cure_of(status));
+  return KMBI_CUDA_FAIL(self, status, (int64_t)result, "%s failed: %s (%u)%s",
+                        call, text, result, cure_of(status));
 }
 
 #define CUPTI(self, api, name, ...) \
@@ -89,7 +89,7 @@ static kmb_status choose_calls(kmbi_cuda *self, const kmbi_cupti_api *api,
   };
   kmb_status status = KMB_OK;
   uint8_t enable = on;
-  if (!api->cuptiActivityEnableDriverApi ||
+  if (every_call || !api->cuptiActivityEnableDriverApi ||
       !api->cuptiActivityEnableRuntimeApi) {
     kmbi_cupti_enum both[] = {KMBI_CUPTI_KIND_DRIVER, KMBI_CUPTI_KIND_RUNTIME};
     for (int i = 0; !status && i < 2; i++)
@@ -98,8 +98,7 @@ static kmb_status choose_calls(kmbi_cuda *self, const kmbi_cupti_api *api,
     return status;
   }
   for (size_t i = 0; !status && i < sizeof driver / sizeof driver[0]; i++)
-    status =
-        CUPTI(self, api, cuptiActivityEnableDriverApi, driver[i], enable);
+    status = CUPTI(self, api, cuptiActivityEnableDriverApi, driver[i], enable);
   for (size_t i = 0; !status && i < sizeof runtime / sizeof runtime[0]; i++)
     status =
         CUPTI(self, api, cuptiActivityEnableRuntimeApi, runtime[i], enable);
@@ -162,6 +161,20 @@ static kmb_status set_enabled(kmbi_cuda *self, const kmbi_cupti_api *api,
   if (!status) enabled = on;
   pthread_mutex_unlock(&change);
   return status;
+}
+
+bool kmbi_cupti_widen(kmbi_cuda *self) {
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  pthread_mutex_lock(&change);
+  bool first = api && !every_call;
+  if (first && enabled) disable_all(self, api);
+  if (first) {
+    every_call = true;
+    enabled = false;
+  }
+  pthread_mutex_unlock(&change);
+  return first && !set_enabled(self, api, true);
 }
 
 /* Whoever traces and whoever must not be traced wait for each other. */

@@ -46,8 +46,8 @@ kmb_status kmbi_cuda_space_gate(kmbi_cuda *self) {
   kmb_status status = KMBI_CU(self, cuMemHostAlloc, &memory, 4096,
                               KMBI_CU_HOST_PORTABLE | KMBI_CU_HOST_DEVICEMAP);
   if (status) return status;
-  status = KMBI_CU(self, cuMemHostGetDevicePointer, &space->gate_device, memory,
-                   0);
+  status =
+      KMBI_CU(self, cuMemHostGetDevicePointer, &space->gate_device, memory, 0);
   if (status) {
     (void)self->driver->cuMemFreeHost(memory);
     return status;

@@ -76,13 +76,12 @@ kmb_status kmbi_cuda_stream_open(void *opened, void *callers, void **stream) {
   *stream = NULL;
   if (self->streams_open)
     return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
-                          "cuda:%d: a stream is in use already",
-                          self->ordinal);
+                          "cuda:%d: a stream is in use already", self->ordinal);
   kmb_status status = kmbi_cuda_enter(self, &before);
   kmbi_cu_stream handle = callers;
   if (!status)
-    status = callers ? adopt(self, handle)
-                     : kmbi_cuda_space_stream(self, &handle);
+    status =
+        callers ? adopt(self, handle) : kmbi_cuda_space_stream(self, &handle);
   if (status) {
     kmbi_cuda_leave(self, before);
     return status;

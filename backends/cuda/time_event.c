@@ -5,8 +5,7 @@
 static kmb_status elapsed(kmbi_cuda_plan *plan, kmbi_cu_event start,
                           kmbi_cu_event end, double *ns) {
   float ms = 0;
-  kmb_status status =
-      KMBI_CU(plan->self, cuEventElapsedTime, &ms, start, end);
+  kmb_status status = KMBI_CU(plan->self, cuEventElapsedTime, &ms, start, end);
   *ns = (double)ms * 1e6;
   return status;
 }
@@ -15,8 +14,7 @@ static kmb_status enqueue_pair(kmbi_cuda_plan *plan, uint32_t pair) {
   kmbi_cuda *self = plan->self;
   kmb_status status = kmbi_cuda_before(plan);
   if (!status)
-    status =
-        KMBI_CU(self, cuEventRecord, plan->events[2 * pair], plan->stream);
+    status = KMBI_CU(self, cuEventRecord, plan->events[2 * pair], plan->stream);
   if (!status) status = kmbi_cuda_iterate(plan);
   if (!status)
     status =
@@ -92,8 +90,7 @@ static kmb_status replay(kmbi_cuda_plan *plan, kmb_sample *sample) {
   kmbi_cuda_gate_open(plan);
   status = kmbi_cuda_drain(plan, status);
   if (!status)
-    status =
-        elapsed(plan, plan->events[0], plan->events[1], &sample->span_ns);
+    status = elapsed(plan, plan->events[0], plan->events[1], &sample->span_ns);
   sample->end_ns = kmbi_cuda_now();
   if (!(sample->span_ns >= 0)) sample->flags |= KMB_SAMPLE_INVALID;
   return status;

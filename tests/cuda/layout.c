@@ -27,9 +27,8 @@ int main(void) {
 #define EQUAL(a, b) _Static_assert((long long)(a) == (long long)(b), #b)
 
 /* Prototypes of exactly the version that is asked for. */
-#define PROTOTYPE(name, version, symbol, need, arguments)              \
-  SAME(__typeof__(((kmbi_cu_driver *)0)->name), PFN_##name##_v##version, \
-       #name);
+#define PROTOTYPE(name, version, symbol, need, arguments) \
+  SAME(__typeof__(((kmbi_cu_driver *)0)->name), PFN_##name##_v##version, #name);
 KMBI_CU_MAP(PROTOTYPE)
 SAME(kmbi_cu_get_proc_v2, PFN_cuGetProcAddress_v12000, "cuGetProcAddress_v2");
 SAME(kmbi_cu_get_proc_v1, PFN_cuGetProcAddress_v11030, "cuGetProcAddress");
@@ -74,32 +73,32 @@ KMBI_CUPTI_RUNTIME_CALLS(RUNTIME_CALL)
 
 /* CUPTI: prefixes of records. The newest struct of the header stands for all
  * that came before; fields were only appended. */
-#define FIELD(ours, own, theirs, field)                               \
-  EQUAL(offsetof(ours, own), offsetof(theirs, field));                \
+#define FIELD(ours, own, theirs, field)                \
+  EQUAL(offsetof(ours, own), offsetof(theirs, field)); \
   EQUAL(sizeof(((ours *)0)->own), sizeof(((theirs *)0)->field))
-#define KERNEL(type)                                           \
-  FIELD(kmbi_cupti_kernel, kind, type, kind);                  \
-  FIELD(kmbi_cupti_kernel, start, type, start);                \
-  FIELD(kmbi_cupti_kernel, end, type, end);                    \
-  FIELD(kmbi_cupti_kernel, device, type, deviceId);            \
-  FIELD(kmbi_cupti_kernel, context, type, contextId);          \
-  FIELD(kmbi_cupti_kernel, stream, type, streamId);            \
-  FIELD(kmbi_cupti_kernel, correlation, type, correlationId);  \
-  FIELD(kmbi_cupti_kernel, name, type, name);                  \
+#define KERNEL(type)                                          \
+  FIELD(kmbi_cupti_kernel, kind, type, kind);                 \
+  FIELD(kmbi_cupti_kernel, start, type, start);               \
+  FIELD(kmbi_cupti_kernel, end, type, end);                   \
+  FIELD(kmbi_cupti_kernel, device, type, deviceId);           \
+  FIELD(kmbi_cupti_kernel, context, type, contextId);         \
+  FIELD(kmbi_cupti_kernel, stream, type, streamId);           \
+  FIELD(kmbi_cupti_kernel, correlation, type, correlationId); \
+  FIELD(kmbi_cupti_kernel, name, type, name);                 \
   _Static_assert(sizeof(kmbi_cupti_kernel) <= sizeof(type), #type)
 KERNEL(CUpti_ActivityKernel4);
 KERNEL(CUpti_ActivityKernel8);
 KERNEL(CUpti_ActivityKernel9);
 KERNEL(CUpti_ActivityKernel10);
-#define COPY(ours, type)                            \
-  FIELD(ours, kind, type, kind);                    \
-  FIELD(ours, bytes, type, bytes);                  \
-  FIELD(ours, start, type, start);                  \
-  FIELD(ours, end, type, end);                      \
-  FIELD(ours, device, type, deviceId);              \
-  FIELD(ours, context, type, contextId);            \
-  FIELD(ours, stream, type, streamId);              \
-  FIELD(ours, correlation, type, correlationId);    \
+#define COPY(ours, type)                         \
+  FIELD(ours, kind, type, kind);                 \
+  FIELD(ours, bytes, type, bytes);               \
+  FIELD(ours, start, type, start);               \
+  FIELD(ours, end, type, end);                   \
+  FIELD(ours, device, type, deviceId);           \
+  FIELD(ours, context, type, contextId);         \
+  FIELD(ours, stream, type, streamId);           \
+  FIELD(ours, correlation, type, correlationId); \
   _Static_assert(sizeof(ours) <= sizeof(type), #type)
 COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy5);
 COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy6);

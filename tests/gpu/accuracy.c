@@ -208,8 +208,7 @@ static void time_moves(gpu *g) {
 
 /* A whole call on a 20 us kernel, everything included. */
 static void time_wall(gpu *g) {
-  spin_work w = {g, gpu_kernel(g, "test_spin"),
-                 (uint64_t)(20e3 * g->ghz), 0};
+  spin_work w = {g, gpu_kernel(g, "test_spin"), (uint64_t)(20e3 * g->ghz), 0};
   double best = 1e18;
   printf("\"wall\": [");
   for (int i = 0; i < 4; i++) {

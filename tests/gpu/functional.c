@@ -50,8 +50,7 @@ static void the_device_says_who_it_is(void) {
 
 static void an_absent_device_is_unavailable(void) {
   kmb_device *none = NULL;
-  REQUIRE_STATUS(kmb_device_open("cuda:999", NULL, &none),
-                 KMB_ERR_UNAVAILABLE);
+  REQUIRE_STATUS(kmb_device_open("cuda:999", NULL, &none), KMB_ERR_UNAVAILABLE);
   REQUIRE_STATUS(kmb_device_open("cuda:-1", NULL, &none), KMB_ERR_INVALID);
 }
 
@@ -106,8 +105,8 @@ static void compare_fill(kmb_device *host, kmb_dtype dtype, double low,
 }
 
 static void random_values_are_the_hosts(void) {
-  static const kmb_dtype floats[] = {KMB_F16,     KMB_BF16,    KMB_F32,
-                                     KMB_F64,     KMB_TF32,    KMB_F8_E4M3,
+  static const kmb_dtype floats[] = {KMB_F16,     KMB_BF16,   KMB_F32,
+                                     KMB_F64,     KMB_TF32,   KMB_F8_E4M3,
                                      KMB_F8_E5M2, KMB_F4_E2M1};
   kmb_device *host = NULL;
   REQUIRE_OK(kmb_device_open("host", NULL, &host));
@@ -170,10 +169,9 @@ static kmb_status run_add(kmb_bench_params p, uint32_t count, uint32_t does,
 }
 
 static void each_timer_checks_and_times(void) {
-  static const kmb_timer timers[] = {KMB_TIMER_TRACE, KMB_TIMER_TRACE,
-                                     KMB_TIMER_EVENT, KMB_TIMER_EVENT,
-                                     KMB_TIMER_GRAPH, KMB_TIMER_HOST,
-                                     KMB_TIMER_HOST};
+  static const kmb_timer timers[] = {
+      KMB_TIMER_TRACE, KMB_TIMER_TRACE, KMB_TIMER_EVENT, KMB_TIMER_EVENT,
+      KMB_TIMER_GRAPH, KMB_TIMER_HOST,  KMB_TIMER_HOST};
   static const kmb_launch_mode launches[] = {
       KMB_LAUNCH_PLAIN, KMB_LAUNCH_GRAPH, KMB_LAUNCH_PLAIN, KMB_LAUNCH_GRAPH,
       KMB_LAUNCH_GRAPH, KMB_LAUNCH_PLAIN, KMB_LAUNCH_GRAPH};
@@ -199,8 +197,7 @@ static void each_timer_checks_and_times(void) {
 
 static void an_untouched_output_is_incorrect(void) {
   kmb_result *r = NULL;
-  kmb_bench_params p =
-      quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  kmb_bench_params p = quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
   REQUIRE_STATUS(run_add(p, 4096, 4096, true, &r), KMB_ERR_INCORRECT);
   REQUIRE(!r);
   REQUIRE_OK(run_add(p, 4096, 4096, false, &r));
@@ -216,8 +213,7 @@ static kmb_status launch_nothing(void *user, const kmb_launch *l) {
 
 static void a_launch_of_nothing_is_incorrect(void) {
   kmb_result *r = NULL;
-  kmb_bench_params p =
-      quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  kmb_bench_params p = quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
   p.launch = launch_nothing;
   REQUIRE_STATUS(kmb_bench(g.device, &p, &r), KMB_ERR_INCORRECT);
   p.timer = KMB_TIMER_GRAPH;
@@ -280,8 +276,7 @@ static void the_callers_status_passes_through(void) {
 static void the_callers_stream_serves(void) {
   kmb_result *r = NULL;
   spin_work w = spin_of(5);
-  kmb_bench_params p =
-      quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD);
+  kmb_bench_params p = quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD);
   p.launch = spin_launch;
   p.launch_user = &w;
   p.stream = g.stream;
@@ -294,8 +289,7 @@ static void the_callers_context_is_put_back(void) {
   kmb_result *r = NULL;
   kmbi_cu_context now = NULL;
   spin_work w = spin_of(1);
-  kmb_bench_params p =
-      quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  kmb_bench_params p = quick(KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
   p.launch = spin_launch;
   p.launch_user = &w;
   CU(&g, cuCtxSetCurrent, NULL);
@@ -340,8 +334,7 @@ static kmb_status launch_three(void *user, const kmb_launch *l) {
 static void several_kernels_have_span_busy_and_sum(void) {
   kmb_result *r = NULL;
   spin_work w = spin_of(5);
-  kmb_bench_params p =
-      quick(KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
+  kmb_bench_params p = quick(KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
   p.launch = launch_three;
   p.launch_user = &w;
   REQUIRE_OK(kmb_bench(g.device, &p, &r));
@@ -363,9 +356,9 @@ static void memory_returns_after_a_set_is_destroyed(void) {
   kmb_result_destroy(r);
   CU(&g, cuMemGetInfo, &before, &total);
   for (int i = 0; i < 3; i++) {
-    REQUIRE_OK(run_add(
-        quick(KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_ROTATED), 1 << 20,
-        1 << 20, false, &r));
+    REQUIRE_OK(
+        run_add(quick(KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_ROTATED),
+                1 << 20, 1 << 20, false, &r));
     kmb_result_destroy(r);
   }
   CU(&g, cuMemGetInfo, &after, &total);

@@ -59,7 +59,17 @@ static double measure_ghz(gpu *g) {
   return (double)(counted[1] - counted[0]) / (passed[1] - passed[0]);
 }
 
-void gpu_open(gpu *g, const char *name, const kmb_device_params *params) {
+static void print_log(void *user, kmb_log_level level, const char *message) {
+  (void)user;
+  fprintf(stderr, "    log %d: %s\n", (int)level, message);
+}
+
+void gpu_open(gpu *g, const char *name, const kmb_device_params *callers) {
+  kmb_hooks hooks = kmb_hooks_init();
+  kmb_device_params own = kmb_device_params_init();
+  const kmb_device_params *params = callers ? callers : &own;
+  hooks.log = print_log;
+  own.hooks = &hooks;
   memset(g, 0, sizeof *g);
   if (!gpu_driver(&g->cu)) {
     puts("SKIPPED: there is no CUDA driver on this machine");
@@ -118,8 +128,7 @@ kmb_status move_launch(void *user, const kmb_launch *launch) {
              : KMB_OK;
 }
 
-kmb_buffers *move_buffers(gpu *g, uint64_t bytes, bool copies,
-                          uint32_t slots) {
+kmb_buffers *move_buffers(gpu *g, uint64_t bytes, bool copies, uint32_t slots) {
   kmb_buffer_desc descs[2] = {kmb_buffer_desc_init(), kmb_buffer_desc_init()};
   kmb_buffers_params params = kmb_buffers_params_init();
   kmb_buffers *buffers = NULL;

@@ -52,8 +52,7 @@ typedef struct move_work { /* copy: args[0] to args[1]; read: args[0] */
 kmb_status move_launch(void *user, const kmb_launch *launch);
 
 /* A set of one input and, for copies, one output of `bytes`. */
-kmb_buffers *move_buffers(gpu *g, uint64_t bytes, bool copies,
-                          uint32_t slots);
+kmb_buffers *move_buffers(gpu *g, uint64_t bytes, bool copies, uint32_t slots);
 
 double result_f64(const kmb_result *result, kmb_value value, double absent);
 uint64_t result_u64(const kmb_result *result, kmb_value value);

@@ -114,7 +114,8 @@ typedef struct kmb_plan_desc {
 } kmb_plan_desc;
 
 enum {
-  KMB_SAMPLE_INVALID = 1u << 0 /**< impossible timestamps: not used */
+  KMB_SAMPLE_INVALID = 1u << 0, /**< impossible timestamps: not used */
+  KMB_SAMPLE_OVERLAP = 1u << 1  /**< it began before the one before it ended */
 };
 
 /** One sample, of `batch` iterations. The layout is final. */
@@ -211,7 +212,8 @@ typedef struct kmb_backend_ops {
    *  the library adds when they were read. Optional. The engine understands
    *  these, each a plain number but for the second:
    *  "clock_mhz" (of the measured units), "throttle" ("none", or the reasons),
-   *  "preemptions" and "steal_ms" (counted up since some start). */
+   *  "preemptions" (of the measuring thread) and "steal_ms" (for which others
+   *  had the core that it was ready to run on), counted up since some start. */
   void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
 } kmb_backend_ops;
 
