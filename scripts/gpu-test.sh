@@ -41,7 +41,10 @@ for i in 1 2 3 4 5; do
   "$folder/gpu_open" driver
   "$folder/gpu_open" kmb
 done
-run 120 functional "$folder/gpu_functional"
+# Each in a process of its own, so that one that fails hides no other.
+for test in $("$folder/gpu_functional" --list); do
+  run 60 "$test" "$folder/gpu_functional" "$test"
+done
 run 60 busy "$folder/gpu_busy"
 run 60 fault_trace "$folder/gpu_lost" fault 1
 run 60 fault_graph "$folder/gpu_lost" fault 2

@@ -365,22 +365,47 @@ static void memory_returns_after_a_set_is_destroyed(void) {
   REQUIRE(after + (32u << 20) >= before);
 }
 
-int main(void) {
+static const struct {
+  const char *name;
+  void (*run)(void);
+} tests[] = {
+#define TEST(name) \
+  { #name, name }
+    TEST(the_device_says_who_it_is),
+    TEST(an_absent_device_is_unavailable),
+    TEST(auto_takes_the_gpu),
+    TEST(random_values_are_the_hosts),
+    TEST(each_timer_checks_and_times),
+    TEST(an_untouched_output_is_incorrect),
+    TEST(a_launch_of_nothing_is_incorrect),
+    TEST(a_launch_that_synchronises_falls_back),
+    TEST(the_callers_status_passes_through),
+    TEST(the_callers_stream_serves),
+    TEST(the_callers_context_is_put_back),
+    TEST(one_kernel_is_traced_cold),
+    TEST(several_kernels_have_span_busy_and_sum),
+    TEST(memory_returns_after_a_set_is_destroyed)
+#undef TEST
+};
+enum { TESTS = sizeof tests / sizeof tests[0] };
+
+/* All, those that are named, or with --list their names. */
+int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+    for (int t = 0; t < TESTS; t++)
+      puts(tests[t].name);
+    return 0;
+  }
+  setvbuf(stdout, NULL, _IOLBF, 0);
   gpu_open(&g, "cuda:0", NULL);
-  RUN(the_device_says_who_it_is);
-  RUN(an_absent_device_is_unavailable);
-  RUN(auto_takes_the_gpu);
-  RUN(random_values_are_the_hosts);
-  RUN(each_timer_checks_and_times);
-  RUN(an_untouched_output_is_incorrect);
-  RUN(a_launch_of_nothing_is_incorrect);
-  RUN(a_launch_that_synchronises_falls_back);
-  RUN(the_callers_status_passes_through);
-  RUN(the_callers_stream_serves);
-  RUN(the_callers_context_is_put_back);
-  RUN(one_kernel_is_traced_cold);
-  RUN(several_kernels_have_span_busy_and_sum);
-  RUN(memory_returns_after_a_set_is_destroyed);
+  for (int t = 0; t < TESTS; t++) {
+    bool wanted = argc < 2;
+    for (int i = 1; i < argc; i++)
+      wanted = wanted || strcmp(argv[i], tests[t].name) == 0;
+    if (!wanted) continue;
+    tests[t].run();
+    printf("ok %s\n", tests[t].name);
+  }
   gpu_close(&g);
   return 0;
 }
