@@ -7,6 +7,9 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+/* Beyond about 1000 repeats, 2^-n is too small for tail(). */
+enum { OPTION_LIMIT = 1000 };
+
 double now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -45,7 +48,7 @@ middle middle_of(double *x, size_t count) {
   qsort(x, count, sizeof *x, compare);
   m.median = (x[(count - 1) / 2] + x[count / 2]) / 2;
   size_t k = 0; /* the interval is x[k] to x[count - 1 - k] */
-  while (2 * tail(count, k + 2) <= 0.05)
+  while (2 * (k + 1) < count && 2 * tail(count, k + 2) <= 0.05)
     k++;
   m.low = x[k];
   m.high = x[count - 1 - k];
@@ -60,8 +63,8 @@ unsigned long option(int argc, char **argv, const char *name,
     char *end = NULL;
     errno = 0;
     unsigned long value = strtoul(argv[i + 1], &end, 10);
-    if (errno || end == argv[i + 1] || *end || !value)
-      give_up(argv[i], "needs a number above 0");
+    if (errno || end == argv[i + 1] || *end || !value || value > OPTION_LIMIT)
+      give_up(argv[i], "needs a number from 1 to 1000");
     return value;
   }
   return otherwise;

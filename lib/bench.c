@@ -174,3 +174,16 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
 void kmbi_plan_close(kmbi_run *run, void *plan) {
   run->device->ops->plan_destroy(run->device->self, plan);
 }
+
+/* Nothing is ever subtracted from the host's clock. */
+kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
+                     double *ns, double *uncertainty) {
+  kmb_device *device = run->device;
+  *ns = *uncertainty = 0;
+  if (choice->timer == KMB_TIMER_HOST) return KMB_OK;
+  if (!KMBI_HAS(device->ops, bias))
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend %s has no reference for its timers",
+                     device->ops->name);
+  return device->ops->bias(device->self, choice, batch, ns, uncertainty);
+}

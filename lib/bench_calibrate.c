@@ -18,7 +18,7 @@ static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
 }
 
 static void close_plan(kmbi_run *run) {
-  if (run->plan) kmbi_plan_close(run, run->plan);
+  kmbi_plan_close(run, run->plan);
   run->plan = NULL;
 }
 
@@ -98,6 +98,20 @@ static kmb_status refuse_choice(const kmbi_run *run) {
   return KMB_OK;
 }
 
+/* Several operations may be better measured in another way: on plain launches
+ * the host's gaps are between them. */
+static kmb_status choose_again(kmbi_run *run, kmbi_stage *next) {
+  if (run->device_ops < 2 || run->chosen_again) return KMB_OK;
+  run->chosen_again = true;
+  kmb_status status = kmbi_choose(run);
+  const kmb_choice *best = &run->choices[0];
+  if (!status && (best->timer != run->choice.timer ||
+                  best->launch_mode != run->choice.launch_mode ||
+                  best->cache != run->choice.cache))
+    *next = KMBI_PREPARE;
+  return status;
+}
+
 kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
   uint64_t batch = whole_rings(run, 1);
   kmb_status status = refuse_choice(run);
@@ -121,7 +135,7 @@ kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
                        "callback enqueued nothing on launch->stream, or its "
                        "records were lost");
   *next = KMBI_CALIBRATE;
-  return status;
+  return status ? status : choose_again(run, next);
 }
 
 /* Calibrate. */
@@ -213,12 +227,11 @@ kmb_status kmbi_calibrate(kmbi_run *run, kmbi_stage *next) {
   if (single(run)) {
     if (run->p.batch > 1)
       return kmbi_fail(KMB_ERR_INVALID,
-                       "batch %llu: with timer %s, cache state %s%s a sample "
+                       "batch %llu: with timer %s and cache state %s a sample "
                        "is one iteration",
                        (unsigned long long)run->p.batch,
                        kmbi_timer_name(run->choice.timer),
-                       kmbi_cache_name(run->choice.cache),
-                       run->p.reset ? " and a reset hook" : "");
+                       kmbi_cache_name(run->choice.cache));
     run->batch = 1;
   } else if (run->p.batch) {
     run->batch = whole_rings(run, run->p.batch);

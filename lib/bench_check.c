@@ -85,16 +85,17 @@ static kmb_status restore_inout(const copies *c) {
   kmb_device *device = c->set->device;
   kmb_status status = KMB_OK;
   for (uint64_t i = 0; i < c->set->count && !status; i++)
-    if (c->set->descs[i].role == KMB_INOUT && c->before[i])
+    if (c->set->descs[i].role == KMB_INOUT)
       status =
           device->ops->write(device->self, kmbi_buffers_at(c->set, c->slot, i),
                              c->before[i], c->set->descs[i].bytes);
   return status;
 }
 
-/* What the library itself can see: outputs that were never written. */
+/* What the library itself can see: outputs that were never written. A part
+ * that was not is said once, before timing. */
 static kmb_status judge_untouched(kmbi_run *run, const copies *c,
-                                  const char *when) {
+                                  const char *when, bool after) {
   for (uint64_t i = 0; i < c->set->count; i++) {
     const kmb_buffer_desc *d = &c->set->descs[i];
     if (!kmbi_buffers_poisonable(c->set, i)) continue;
@@ -104,7 +105,7 @@ static kmb_status judge_untouched(kmbi_run *run, const copies *c,
                        "output \"%s\" was not written at all %s; does the "
                        "callback use launch->args and launch->stream?",
                        d->name, when);
-    if (left == 0 || d->touched_bytes < d->bytes) continue;
+    if (left == 0 || d->touched_bytes < d->bytes || after) continue;
     kmb_figure figures[] = {{"unwritten_bytes", (double)left},
                             {"output_bytes", (double)d->bytes}};
     kmbi_result_find(
@@ -163,11 +164,11 @@ static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
   return status;
 }
 
-static kmb_status judge(kmbi_run *run, copies *c, const char *when,
-                        bool values) {
+static kmb_status judge(kmbi_run *run, copies *c, bool after, bool values) {
+  const char *when = after ? "by the timed plan" : "by a plain launch";
   kmb_status status = kmbi_buffers_guards(c->set, run->slots);
   if (!status) status = copy_after(c);
-  if (!status) status = judge_untouched(run, c, when);
+  if (!status) status = judge_untouched(run, c, when, after);
   if (!status && values) status = judge_values(run, c, when);
   return status;
 }
@@ -177,7 +178,7 @@ static kmb_status check_before(kmbi_run *run, copies *c) {
   if (!status) status = run_reset(run, c->slot);
   if (!status) status = copy_before(c, run->p.check != NULL);
   if (!status) status = launch_once(run, c->slot);
-  if (!status) status = judge(run, c, "by a plain launch", true);
+  if (!status) status = judge(run, c, false, true);
   if (!status) status = restore_inout(c);
   return status;
 }
@@ -198,6 +199,10 @@ kmb_status kmbi_check(kmbi_run *run, kmbi_stage *next) {
   if (!set || !count_roles(set, false)) {
     snprintf(run->check_skipped, sizeof run->check_skipped, "%s",
              set ? "no buffer is an output" : "there are no buffers");
+    if (run->p.flags & KMB_BENCH_REQUIRE_CHECK)
+      return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                       "a check is required and cannot be made: %s",
+                       run->check_skipped);
     return KMB_OK;
   }
   copies c;
@@ -231,7 +236,7 @@ static kmb_status check_after(kmbi_run *run, copies *c, bool *ran) {
   if (!status)
     status = kmbi_plan_take(run, run->plan, run->batch, 1, until, &got);
   *ran = got == 1;
-  if (!status && *ran) status = judge(run, c, "by the timed plan", values);
+  if (!status && *ran) status = judge(run, c, true, values);
   if (!status && *ran && values)
     run->check_text = "passed before and after timing";
   return status;

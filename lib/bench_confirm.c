@@ -39,21 +39,6 @@ static void unconfirmed(kmbi_run *run, const char *why) {
                    "no second measurement: %s", why);
 }
 
-static double bias_of(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
-                      double *uncertainty) {
-  kmb_device *device = run->device;
-  double bias = 0;
-  *uncertainty = 0;
-  kmbi_error_state before;
-  kmbi_error_save(&before);
-  if (choice->timer == KMB_TIMER_HOST || !KMBI_HAS(device->ops, bias) ||
-      device->ops->bias(device->self, choice, batch, &bias, uncertainty)) {
-    bias = 0;
-    kmbi_error_restore(&before);
-  }
-  return bias;
-}
-
 static kmb_status take_second(kmbi_run *run, const second *s, double *ns,
                               uint64_t *count) {
   void *plan = NULL;
@@ -84,8 +69,16 @@ static void compare(kmbi_run *run, const second *s, const double *ns,
                      "ceiling");
     return;
   }
-  double bias_a = bias_of(run, &run->choice, run->batch, &wrong_a);
-  double bias_b = bias_of(run, &s->choice, s->batch, &wrong_b);
+  double bias_a = 0, bias_b = 0;
+  kmbi_error_state before;
+  kmbi_error_save(&before);
+  /* Two clocks with unknown zeros cannot disagree. */
+  if (kmbi_bias(run, &run->choice, run->batch, &bias_a, &wrong_a) ||
+      kmbi_bias(run, &s->choice, s->batch, &bias_b, &wrong_b)) {
+    unconfirmed(run, kmb_last_error(NULL, NULL));
+    kmbi_error_restore(&before);
+    return;
+  }
   double ours = round->interval.median - bias_a, theirs = b.median - bias_b;
   double half = round->has_interval ? round->interval.half : 0;
   double allowed = half + b.half + wrong_a + wrong_b;

@@ -96,7 +96,7 @@ static void raise_precision(kmbi_run *run, const kmbi_round *round,
 
 static void raise_shape(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
-  double tick = round->batch ? run->tick_ns / (double)round->batch : 0;
+  double tick = run->tick_ns / (double)round->batch;
   double relative = 0, spread = 0;
   kmbi_modes modes;
   if (round->dropped) {
@@ -218,7 +218,7 @@ static void raise_clocks(kmbi_run *run) {
 static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
   const struct kmbi_watch *a = &run->before, *b = &run->after;
   double preempted = 0, stolen = 0;
-  if (a->preemptions >= 0 && b->preemptions >= 0 && round->count)
+  if (a->preemptions >= 0 && b->preemptions >= 0)
     preempted = 100 * (b->preemptions - a->preemptions) / (double)round->count;
   if (a->steal_ms >= 0 && b->steal_ms >= 0 && round->wall_ns > 0)
     stolen = 100 * (b->steal_ms - a->steal_ms) * 1e6 / round->wall_ns;

@@ -1,8 +1,10 @@
 /* Measure: take samples until the interval is narrow enough, or a limit. */
+#define _GNU_SOURCE /* strtod_l */
 #include "error.h"
 #include "metadata.h"
 #include "run.h"
 
+#include <locale.h>
 #include <stdlib.h>
 
 /* The hook hears of progress about this often. */
@@ -67,7 +69,7 @@ static size_t kept(const kmbi_run *run) {
 /* How many samples to ask for: up to the next look, but no more than pass
  * between two calls of the progress hook. */
 static uint64_t portion(const kmbi_run *run, size_t next) {
-  uint64_t want = next > kept(run) ? next - kept(run) : 1;
+  uint64_t want = next - kept(run);
   uint64_t left = run->p.max_samples - run->sample_count;
   if (want > left) want = left;
   double cost = run->estimate_ns * (double)run->batch;
@@ -110,7 +112,7 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
     l->rule.dropped_wall_ns = l->kept_since - l->started;
     l->next = kmbi_next_look(kept(run));
     break;
-  case KMBI_GO_ON:
+  default: /* KMBI_GO_ON */
     l->next = kmbi_next_look(n);
     break;
   }
@@ -211,10 +213,13 @@ kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
 
 /* Telemetry that findings are made from. */
 
+/* A plain number with a point, whatever the caller's locale is. */
 static double number(const char *value) {
-  if (!value) return -1;
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!value || !plain) return -1;
   char *end = NULL;
-  double x = strtod(value, &end);
+  double x = strtod_l(value, &end, plain);
+  freelocale(plain);
   return end != value && x >= 0 ? x : -1;
 }
 

@@ -28,12 +28,13 @@ static bool violates(const kmb_bench_params *p, const kmb_choice *choice) {
          choice->cache != p->cache;
 }
 
-static kmb_status choose(kmbi_run *run) {
+kmb_status kmbi_choose(kmbi_run *run) {
   kmb_device *device = run->device;
   const kmb_bench_params *p = &run->p;
   kmb_request request = {
       .struct_size = sizeof request,
       .cold_bytes = run->buffers.cold_bytes,
+      .device_ops = run->device_ops,
       .timer = p->timer,
       .launch_mode = p->launch_mode,
       .cache = p->cache,
@@ -46,6 +47,7 @@ static kmb_status choose(kmbi_run *run) {
   if (!count || count > KMBI_CHOICES)
     return kmbi_fail(KMB_ERR_INTERNAL, "backend %s proposed %u choices",
                      device->ops->name, (unsigned)count);
+  run->choice_count = run->choice_index = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!violates(p, &proposed[i]))
       run->choices[run->choice_count++] = proposed[i];
@@ -204,17 +206,18 @@ static kmb_status prepare_cache(kmbi_run *run) {
 static kmb_status list_warm(kmbi_run *run) {
   const kmb_buffers *set = run->p.buffers;
   const kmbi_memory *memory = &run->device->memory;
-  uint64_t count = 0, total = 0;
+  uint64_t count = 0;
   for (uint64_t i = 0; i < set->count; i++)
     count += set->descs[i].residency == KMB_RESIDENT_WARM &&
              set->places[i] != KMBI_ALIAS;
   if (!count) return KMB_OK;
-  if (kmbi_mul(count, run->slots, &total))
-    run->warm = kmbi_alloc(memory, (size_t)total, sizeof *run->warm);
+  kmb_span *span = NULL;
+  /* At most 2^32 buffers (kmb_buffers_create) in SLOTS_LIMIT slots. */
+  run->warm = kmbi_alloc(memory, (size_t)(count * run->slots), sizeof *span);
   if (!run->warm)
     return kmbi_fail(KMB_ERR_NOMEM, "no memory for the list of warm buffers");
   run->warm_count = count;
-  kmb_span *span = run->warm;
+  span = run->warm;
   for (uint32_t s = 0; s < run->slots; s++)
     for (uint64_t i = 0; i < set->count; i++)
       if (set->descs[i].residency == KMB_RESIDENT_WARM &&
@@ -258,9 +261,10 @@ static kmb_status all_zero(kmbi_run *run, uint64_t index, bool *zero) {
   if (!copy) return kmbi_fail(KMB_ERR_NOMEM, "no memory to look at a buffer");
   kmb_status status = KMB_OK;
   *zero = true;
-  while (left && *zero && !status) {
+  while (left && *zero) {
     size_t part = left < SCAN_BYTES ? (size_t)left : SCAN_BYTES;
     status = device->ops->read(device->self, copy, from, part);
+    if (status) break;
     for (size_t i = 0; i < part && *zero; i++)
       *zero = copy[i] == 0;
     from += part;
@@ -318,7 +322,7 @@ static kmb_status first_time(kmbi_run *run) {
     run->buffers = kmb_buffers_info_init();
     status = kmb_buffers_get_info(run->p.buffers, &run->buffers);
   }
-  if (!status) status = choose(run);
+  if (!status) status = kmbi_choose(run);
   if (!status) status = kmbi_take_ceilings(run);
   if (!status)
     status =

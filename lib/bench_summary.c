@@ -6,29 +6,28 @@
 
 #include <math.h>
 
-enum { ROUNDS_FOR_INTERVAL = 5 };
+static bool is_middle(const kmbi_run *run, uint32_t i) {
+  uint32_t n = run->round + 1, middle = (n - 1) / 2, below = 0, equal = 0;
+  double median = run->rounds[i].interval.median;
+  for (uint32_t k = 0; k < n; k++) {
+    below += run->rounds[k].interval.median < median;
+    equal += run->rounds[k].interval.median == median;
+  }
+  return below <= middle && middle < below + equal;
+}
 
 /* The round whose median is the median of all rounds' (the lower of two): its
  * samples, interval and headline belong together. */
 static const kmbi_round *median_round(const kmbi_run *run) {
-  uint32_t n = run->round + 1;
-  for (uint32_t i = 0; i < n; i++) {
-    const kmbi_round *candidate = &run->rounds[i];
-    uint32_t below = 0, equal = 0;
-    for (uint32_t k = 0; k < n; k++) {
-      below += run->rounds[k].interval.median < candidate->interval.median;
-      equal += run->rounds[k].interval.median == candidate->interval.median;
-    }
-    uint32_t middle = (n - 1) / 2;
-    if (below <= middle && middle < below + equal) return candidate;
-  }
-  return &run->rounds[run->round];
+  uint32_t i = 0;
+  while (i < run->round && !is_middle(run, i))
+    i++;
+  return &run->rounds[i];
 }
 
 /* The clock's bias against the reference, where it is known. */
 static double correction(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
-  kmb_device *device = run->device;
   if (round->stop == KMBI_STOP_NONE) {
     kmbi_result_absent(result, KMB_VALUE_BIAS, "the samples were given");
     kmbi_result_set_text(result, KMB_VALUE_ZERO_REFERENCE,
@@ -46,14 +45,8 @@ static double correction(kmbi_run *run, const kmbi_round *round) {
   double bias = 0, uncertainty = 0;
   kmbi_error_state before;
   kmbi_error_save(&before);
-  kmb_status status = KMB_ERR_UNSUPPORTED;
-  if (KMBI_HAS(device->ops, bias))
-    status = device->ops->bias(device->self, &run->choice, round->batch, &bias,
-                               &uncertainty);
-  if (status) {
-    const char *why = status == KMB_ERR_UNSUPPORTED
-                          ? "the backend has no reference for this timer"
-                          : kmb_last_error(NULL, NULL);
+  if (kmbi_bias(run, &run->choice, round->batch, &bias, &uncertainty)) {
+    const char *why = kmb_last_error(NULL, NULL);
     kmbi_result_absent(result, KMB_VALUE_BIAS, "%s", why);
     kmbi_result_find(result, KMB_FINDING_UNCALIBRATED, KMB_WARNING, NULL, 0,
                      "the %s timer's bias is not known: %s",
@@ -242,7 +235,7 @@ static void set_check(kmbi_run *run) {
   kmb_result *result = run->result;
   if (run->check_skipped[0])
     kmbi_result_set_text(result, KMB_VALUE_CHECK, run->check_skipped);
-  else if (run->check_text)
+  else
     kmbi_result_set_text(result, KMB_VALUE_CHECK, run->check_text);
   if (run->check_error >= 0)
     kmbi_result_set_f64(result, KMB_VALUE_CHECK_ERROR, run->check_error);
@@ -254,12 +247,6 @@ static void set_rounds(kmbi_run *run) {
   kmb_result *result = run->result;
   uint32_t n = run->round + 1;
   kmbi_result_set_u64(result, KMB_VALUE_ROUNDS, n);
-  if (n < ROUNDS_FOR_INTERVAL) {
-    kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
-                       "%u round%s; five give a between-round interval",
-                       (unsigned)n, n == 1 ? "" : "s");
-    return;
-  }
   const kmbi_memory *memory = &run->device->memory;
   double *medians = kmbi_alloc(memory, n, 2 * sizeof *medians);
   if (!medians) {
@@ -273,6 +260,10 @@ static void set_rounds(kmbi_run *run) {
   if (kmbi_round_interval(medians, n, medians + n, &low, &high, &confidence)) {
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_LOW, low);
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_HIGH, high);
+  } else {
+    kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
+                       "%u round%s; five give a between-round interval",
+                       (unsigned)n, n == 1 ? "" : "s");
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }
@@ -281,9 +272,6 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
   *next = KMBI_DONE;
   kmb_result *result = run->result;
   const kmbi_round *round = median_round(run);
-  if (!kmbi_grow_scratch(run, round->count))
-    return kmbi_fail(KMB_ERR_NOMEM, "no memory to summarise %zu samples",
-                     round->count);
   kmbi_result_set_text(result, KMB_VALUE_NAME, run->p.name);
   kmbi_result_set_axes(result, run->p.axes, run->p.axis_count);
   double time = set_time(run, round);

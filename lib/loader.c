@@ -29,14 +29,13 @@ bool kmbi_backend_name_ok(const char *name, size_t length) {
 }
 
 /* The slots that every table has; the others are optional. */
-#define REQUIRED_SLOTS(X)                                                     \
-  X(open)                                                                     \
-  X(close)                                                                    \
-  X(attr_u64)                                                                 \
-  X(attr_f64)                                                                 \
-  X(attr_text) X(memory_available) X(alloc) X(free) X(write) X(read) X(set)   \
-      X(fill_random) X(stream_open) X(stream_close) X(stream_wait) X(propose) \
-          X(plan_create) X(plan_run) X(plan_destroy) X(describe)
+/* clang-format off */
+#define REQUIRED_SLOTS(X) \
+  X(open) X(close) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) \
+  X(alloc) X(free) X(write) X(read) X(set) X(fill_random) X(stream_open) \
+  X(stream_close) X(stream_wait) X(propose) X(plan_create) X(plan_run) \
+  X(plan_destroy) X(describe)
+/* clang-format on */
 
 static const char *missing_slot(const kmb_backend_ops *ops) {
 #define ASK(slot) \

@@ -121,6 +121,7 @@ char *kmbi_arena_copy(kmbi_arena *arena, const char *text) {
   return copy;
 }
 
+KMB_PRINTF(2, 0)
 static char *format_here(kmbi_arena *arena, const char *format,
                          va_list arguments) {
   va_list again;

@@ -85,6 +85,7 @@ typedef struct kmbi_run {
   uint64_t batch;
   uint64_t warmup_iterations;
   uint64_t device_ops; /* of one launch, once warm; 0: not known */
+  bool chosen_again;   /* knowing device_ops */
   uint32_t next_slot;  /* where the next plan begins */
 
   /* Measure. */
@@ -134,9 +135,16 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
 kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
                           uint64_t count, double until_ns, uint64_t *got);
 void kmbi_plan_close(kmbi_run *run, void *plan);
+/* Bias of a way to measure, for one iteration; a failure says why it is not
+ * known. */
+kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
+                     double *ns, double *uncertainty);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
 void kmbi_watch_read(kmbi_run *run, const char *when, struct kmbi_watch *watch);
+/* Asks the backend how to measure (prepare), and again once the number of
+ * device operations is known. */
+kmb_status kmbi_choose(kmbi_run *run);
 /* Which ceilings the work needs; measures or copies them (prepare). */
 kmb_status kmbi_take_ceilings(kmbi_run *run);
 /* A choice failed for a reason that another may not share: go on with the next

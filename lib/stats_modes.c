@@ -74,15 +74,16 @@ static size_t narrowest(const double *grid, size_t steps, size_t from,
 }
 
 /* The window of this width between `from` and `to` that holds the fewest
- * samples; each starts just above a sample. */
+ * samples; each starts just above a sample. Neither border exceeds the last
+ * sample. A width that vanishes beside a sample makes no window of it. */
 static valley emptiest(const double *sorted, size_t n, double from, double to,
                        double width) {
   valley best = {from, from + width, (double)n};
   size_t i = 0;
-  while (i < n && sorted[i] < from)
+  while (sorted[i] < from)
     i++;
   for (size_t j = i; i < n && sorted[i] + width <= to; i++) {
-    while (j < n && sorted[j] < sorted[i] + width)
+    while (sorted[j] < sorted[i] + width)
       j++;
     if (j > i && (double)(j - i - 1) < best.count)
       best = (valley){sorted[i], sorted[i] + width, (double)(j - i - 1)};
@@ -155,7 +156,7 @@ bool kmbi_bimodal(const double *x, size_t n, double tick, double *scratch,
   if (best <= 0) return false;
   double split = (found.low + found.high) / 2;
   size_t below = 0;
-  while (below < n && scratch[below] < split)
+  while (scratch[below] < split)
     below++;
   modes->low = kmbi_quantile(scratch, below, 0.5);
   modes->high = kmbi_quantile(scratch + below, n - below, 0.5);

@@ -82,7 +82,8 @@ def run(command, timeout):
 def outcome(build, targets, tests, timeout):
     if run(["ninja", "-C", build, "-j2", *targets], 600) != 0:
         return "no build"
-    command = ["meson", "test", "-C", build, "--no-rebuild", *tests]
+    command = ["meson", "test", "-C", build, "--no-rebuild", "--maxfail", "1",
+               *tests]
     return "survived" if run(command, timeout) == 0 else "caught"
 
 

@@ -40,6 +40,7 @@ have() {
   python3) command -v python3 ;;
   python3-jsonschema) python3 -c 'import jsonschema' ;;
   abigail-tools) command -v abidiff ;;
+  libbenchmark-dev) pkg-config --exists benchmark ;;
   clang) command -v clang ;;
   *) command -v "$1" ;;
   esac >/dev/null 2>&1

@@ -20,7 +20,7 @@ void screen_progress(void *user, const kmb_progress *p) {
   if (s->tokens)
     snprintf(tokens, sizeof tokens, ", %u token%s", s->tokens,
              s->tokens == 1 ? "" : "s");
-  if (p->samples)
+  if (p->samples && p->median_ns > 0)
     snprintf(figures, sizeof figures, ", %llu samples, median %.3f ms",
              (unsigned long long)p->samples, p->median_ns / 1e6);
   fprintf(stderr, "\r\033[K[%u/%u] %s%s: %s%s", s->point, s->points, s->name,

@@ -29,7 +29,8 @@ class Broken(Exception):
 
 
 def call(*command, cwd=None):
-    done = subprocess.run(command, cwd=cwd, text=True, check=False,
+    done = subprocess.run(command, cwd=cwd, check=False, encoding='utf-8',
+                          errors='replace', env={**os.environ, 'LC_ALL': 'C'},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout
 

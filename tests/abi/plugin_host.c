@@ -50,7 +50,7 @@ static void it_runs(const char *path) {
   p.launch = twice;
   p.launch_user = &launches;
   p.buffers = buffers;
-  p.max_wall_ns = 20e6;
+  p.max_wall_ns = 10e9;
   p.max_samples = 64;
   kmb_result *result = NULL;
   REQUIRE_OK(kmb_bench(device, &p, &result));

@@ -72,7 +72,7 @@ cmake)
   command -v cmake >/dev/null || skip "cmake was not found (Debian package cmake)"
   prefix=$(pkg-config --variable=prefix kmb)
   {
-    cmake -S "$source/tests/consumer" -B "$work/cmake" \
+    cmake -G Ninja -S "$source/tests/consumer" -B "$work/cmake" \
       -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="$compiler" \
       -DMINIMAL="$source/examples/minimal.c" \
       -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cmake"

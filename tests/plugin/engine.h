@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum { MIB = 1 << 20 };
+#define MIB (UINT64_C(1) << 20)
 
 /* One measurement: y = x on the simulated device. */
 typedef struct trial {
@@ -18,6 +18,7 @@ typedef struct trial {
   kmb_bench_params p;
   kmb_result *r;
   uint64_t checks;
+  struct stopper *stop; /* of a test that stops it */
 } trial;
 
 /* Compares the output with the input. */

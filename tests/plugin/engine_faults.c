@@ -2,6 +2,8 @@
  * so, nothing kept, and the next measurement works. */
 #include "engine.h"
 
+#include "device.h"
+
 #include <stdlib.h>
 
 /* Short runs of everything: buffers that rotate, hooks, ceilings, confirming,
@@ -23,26 +25,69 @@ static void small(trial *t) {
 
 #define SMALL "llc=8192,read=1e12,fma=1e13,"
 
+/* y += 1, kept right for the check by the copy that the library takes before.
+ */
+static void add_one(const sim_kernel *kernel) {
+  unsigned char *y = kernel->writes[0].pointer;
+  for (uint64_t i = 0; i < kernel->writes[0].bytes; i++)
+    y[i]++;
+}
+
+static kmb_status in_place_launch(void *user, const kmb_launch *l) {
+  const operation *o = user;
+  sim_kernel kernel = {.run = add_one,
+                       .write_count = 1,
+                       .writes = {{l->args[1], o->bytes}}};
+  return sim_enqueue(l->stream, &kernel);
+}
+
+static kmb_status in_place_check(void *user, kmb_check *check) {
+  const unsigned char *before = check->before[1];
+  const unsigned char *after = check->after[1];
+  (void)user;
+  for (uint64_t i = 0; i < check->bytes[1]; i++)
+    if (after[i] != (unsigned char)(before[i] + 1)) return KMB_ERR_INCORRECT;
+  return KMB_OK;
+}
+
+static void in_place(trial *t) {
+  t->descs[1].role = KMB_INOUT;
+  t->descs[0].residency = KMB_RESIDENT_WARM;
+  t->p.launch = in_place_launch;
+  t->p.check = in_place_check;
+}
+
+static void few(trial *t) {
+  t->p.max_samples = 5;
+}
+
 typedef struct way {
+  const char *spec;
   kmb_timer timer;
   kmb_cache_state cache;
+  void (*change)(trial *t); /* or NULL */
 } way;
 
-static const way ways[] = {{KMB_TIMER_TRACE, KMB_CACHE_COLD},
-                           {KMB_TIMER_GRAPH, KMB_CACHE_ROTATED},
-                           {KMB_TIMER_HOST, KMB_CACHE_WARM}};
+static const way ways[] = {
+    {SMALL, KMB_TIMER_TRACE, KMB_CACHE_COLD, NULL},
+    {SMALL, KMB_TIMER_GRAPH, KMB_CACHE_ROTATED, NULL},
+    {SMALL, KMB_TIMER_HOST, KMB_CACHE_WARM, NULL},
+    {SMALL, KMB_TIMER_EVENT, KMB_CACHE_COLD, in_place},
+    {SMALL "timers=host,", KMB_TIMER_HOST, KMB_CACHE_ROTATED, few},
+};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 static void small_by(trial *t, const way *w) {
   small(t);
   t->p.timer = w->timer;
   t->p.cache = w->cache;
+  if (w->change) w->change(t);
 }
 
 static uint64_t calls_of(const way *w) {
   trial t;
   const char *calls = NULL;
-  begin(&t, SMALL);
+  begin(&t, w->spec);
   small_by(&t, w);
   run(&t);
   REQUIRE_OK(kmb_result_metadata_text(t.r, "sim.calls", &calls));
@@ -55,8 +100,8 @@ static uint64_t calls_of(const way *w) {
 static kmb_status fail_call(const way *w, uint64_t at, kmb_status with) {
   trial t;
   char spec[128];
-  snprintf(spec, sizeof spec, SMALL "fail=any@%llu:%d", (unsigned long long)at,
-           (int)with);
+  snprintf(spec, sizeof spec, "%sfail=any@%llu:%d", w->spec,
+           (unsigned long long)at, (int)with);
   memset(&t, 0, sizeof t);
   kmb_status status = harness_open(&t.h, SIM, spec);
   if (status) {
@@ -108,7 +153,7 @@ static void each_call_may_be_busy(void) {
 static bool fail_allocation(const way *w, uint64_t at) {
   trial t;
   harness h;
-  kmb_status status = harness_open_failing(&h, SIM, SMALL, at);
+  kmb_status status = harness_open_failing(&h, SIM, w->spec, at);
   if (status) {
     REQUIRE_STATUS(status, KMB_ERR_NOMEM);
     REQUIRE_EQ(h.blocks_out, 0);
@@ -116,7 +161,7 @@ static bool fail_allocation(const way *w, uint64_t at) {
   }
   uint64_t open_allocs = h.allocs;
   kmb_device_close(h.device);
-  begin(&t, SMALL);
+  begin(&t, w->spec);
   REQUIRE_EQ(t.h.allocs, open_allocs);
   t.h.fail_alloc = at;
   small_by(&t, w);
@@ -145,7 +190,8 @@ static void each_allocation_may_fail(void) {
 static void each_launch_may_fail(void) {
   for (int w = 0; w < WAYS; w++) {
     trial t;
-    begin(&t, SMALL);
+    if (ways[w].change == in_place) continue; /* its callback counts nothing */
+    begin(&t, ways[w].spec);
     small_by(&t, &ways[w]);
     run(&t);
     uint64_t calls = t.op.calls;
@@ -184,6 +230,171 @@ static void each_reset_may_fail(void) {
   }
   resets.fail_at = 0;
   run(&t);
+  finish(&t);
+}
+
+static kmb_status setup_fails(void *user, uint32_t slot, uint32_t config) {
+  operation *o = user;
+  (void)slot;
+  (void)config;
+  return ++o->calls == o->fail_at ? 44 : KMB_OK;
+}
+
+static void each_setup_may_fail(void) {
+  operation setups = {0};
+  trial t;
+  begin(&t, SMALL);
+  small_by(&t, &ways[1]);
+  t.p.setup = setup_fails;
+  t.p.setup_user = &setups;
+  run(&t);
+  uint64_t calls = setups.calls;
+  REQUIRE(calls >= 10); /* slots of two rounds */
+  for (uint64_t at = 1; at <= calls; at++) {
+    setups = (operation){.fail_at = at};
+    REQUIRE_EQ(attempt(&t), 44);
+  }
+  setups.fail_at = 0;
+  run(&t);
+  finish(&t);
+}
+
+/* --- the cancel flag ---------------------------------------------------- */
+
+/* What raises the flag, by call number. */
+typedef struct stopper {
+  volatile int32_t *flag;
+  uint64_t calls, at;
+} stopper;
+
+static void count_call(stopper *s) {
+  if (++s->calls == s->at) *s->flag = 1;
+}
+
+static kmb_status stopping_reset(void *user, uint32_t slot, void *stream) {
+  (void)slot;
+  (void)stream;
+  count_call(user);
+  return KMB_OK;
+}
+
+static kmb_status stopping_launch(void *user, const kmb_launch *l) {
+  trial *t = user;
+  count_call(t->stop);
+  return operation_launch(&t->op, l);
+}
+
+/* However it is stopped: an error before samples are taken, afterwards a
+ * result that says so; everything given back, and the next attempt works. */
+static void stop_at_each(trial *t, stopper *s) {
+  bool errors = false;
+  uint64_t calls = 0;
+  s->flag = &t->h.cancel;
+  run(t);
+  calls = s->calls;
+  for (uint64_t at = 1; at <= calls; at += 1 + at / 30) {
+    *s = (stopper){&t->h.cancel, 0, at};
+    kmb_status status = attempt(t);
+    REQUIRE(t->h.cancel || at > s->calls);
+    t->h.cancel = 0;
+    if (status) {
+      REQUIRE_STATUS(status, KMB_ERR_CANCELLED);
+      errors = true;
+    } else {
+      REQUIRE(u64(t, KMB_VALUE_SAMPLES) > 0);
+    }
+  }
+  s->at = 0;
+  run(t);
+  REQUIRE(errors);
+}
+
+static void cancelling_from_a_launch(void) {
+  for (int w = 0; w < WAYS; w++) {
+    trial t;
+    stopper s = {0};
+    if (ways[w].change == in_place) continue;
+    begin(&t, ways[w].spec);
+    small_by(&t, &ways[w]);
+    t.stop = &s;
+    t.p.launch = stopping_launch;
+    t.p.launch_user = &t;
+    stop_at_each(&t, &s);
+    finish(&t);
+  }
+}
+
+static void cancelling_from_a_reset(void) {
+  trial t;
+  stopper s = {0};
+  begin(&t, SMALL);
+  small(&t);
+  t.p.reset = stopping_reset;
+  t.p.reset_user = &s;
+  stop_at_each(&t, &s);
+  finish(&t);
+}
+
+/* Short kernels need a batch, which is found by trying: that can be stopped
+ * too, and the first of 300 slots as well as the last. */
+static void cancelling_while_a_batch_is_sought(void) {
+  trial t;
+  stopper s = {0};
+  begin(&t, "kernel=300,launch=100,llc=8192");
+  with_buffers(&t, 4096);
+  t.rotation.slots = 20;
+  t.stop = &s;
+  t.p.launch = stopping_launch;
+  t.p.launch_user = &t;
+  t.p.timer = KMB_TIMER_HOST;
+  t.p.cache = KMB_CACHE_ROTATED;
+  t.p.max_samples = 20;
+  stop_at_each(&t, &s);
+  finish(&t);
+}
+
+/* --- the progress hook -------------------------------------------------- */
+
+typedef struct seen {
+  char stages[256];
+  const char *last;
+  uint64_t samples;
+  uint32_t round;
+  double elapsed;
+} seen;
+
+static void watch(void *user, const kmb_progress *p) {
+  seen *s = user;
+  REQUIRE_STR(p->name, "copy");
+  REQUIRE_EQ(p->rounds, 2);
+  REQUIRE(p->elapsed_ns >= s->elapsed && p->round >= s->round);
+  REQUIRE_NEAR(p->limit_ns, 2e9, 0);
+  s->elapsed = p->elapsed_ns;
+  s->round = p->round;
+  if (strcmp(p->stage, "measure") == 0 && p->samples) {
+    REQUIRE(p->samples <= 20);
+    REQUIRE_NEAR(p->median_ns, 20000, 100);
+    s->samples = p->samples;
+  }
+  if (s->last && strcmp(s->last, p->stage) == 0) return;
+  s->last = p->stage;
+  strncat(s->stages, p->stage, sizeof s->stages - strlen(s->stages) - 2);
+  strcat(s->stages, ";");
+}
+
+static void progress_names_each_stage_in_order(void) {
+  seen s = {0};
+  trial t;
+  begin(&t, SMALL);
+  t.h.device->hooks.progress = watch;
+  t.h.device->hooks.progress_user = &s;
+  small(&t);
+  run(&t);
+  REQUIRE_STR(s.stages, "prepare;check;warm up;calibrate;measure;check;"
+                        "prepare;check;warm up;calibrate;measure;check;"
+                        "confirm;summarise;");
+  REQUIRE(s.samples >= 10);
+  REQUIRE_EQ(s.round, 1);
   finish(&t);
 }
 
@@ -244,6 +455,11 @@ int main(void) {
   RUN(each_allocation_may_fail);
   RUN(each_launch_may_fail);
   RUN(each_reset_may_fail);
+  RUN(each_setup_may_fail);
+  RUN(cancelling_from_a_launch);
+  RUN(cancelling_from_a_reset);
+  RUN(cancelling_while_a_batch_is_sought);
+  RUN(progress_names_each_stage_in_order);
   RUN(a_launch_of_nothing_is_an_error);
   RUN(timestamps_that_are_all_impossible_end_it);
   RUN(a_wrong_operation_is_incorrect);

@@ -163,6 +163,7 @@ static void invalid_timestamps(void) {
 
 static void three_kernels(trial *t) {
   t->op.kernels = 3;
+  t->p.launch_mode = KMB_LAUNCH_PLAIN;
 }
 
 static void records_missing(void) {

@@ -349,7 +349,7 @@ static void a_batch_is_long_against_tick_and_clock(void) {
   t.p.timer = KMB_TIMER_HOST;
   t.p.cache = KMB_CACHE_WARM;
   run(&t);
-  REQUIRE(u64(&t, KMB_VALUE_BATCH) * 300 >= 1000 * 100);
+  REQUIRE(u64(&t, KMB_VALUE_BATCH) * 300 >= 100000);
   /* Kernels follow each other; the wait is spread over the batch. */
   REQUIRE_NEAR(f64(&t, KMB_VALUE_TIME), 300, 10);
   REQUIRE(f64(&t, KMB_VALUE_OVERHEAD) > 0);
@@ -485,9 +485,27 @@ static void success_leaves_the_last_error_alone(void) {
 
 /* --- several operations ------------------------------------------------- */
 
+static void several_operations_are_measured_as_a_graph(void) {
+  trial t;
+  begin(&t, "kernel=1000,launch=8000");
+  t.op.kernels = 3;
+  run(&t);
+  chosen(&t, "TRACE", "GRAPH", "COLD");
+  REQUIRE_NEAR(f64(&t, KMB_VALUE_TIME), 3000, 32);
+  REQUIRE(!raised(&t, KMB_FINDING_FALLBACK_TIMER));
+  finish(&t);
+  begin(&t, "kernel=1000,launch=8000,nocapture=1");
+  t.op.kernels = 3;
+  run(&t);
+  chosen(&t, "TRACE", "PLAIN", "COLD");
+  REQUIRE_HAS(text(&t, KMB_VALUE_TIMER_REASON), "ERR_CAPTURE");
+  REQUIRE(raised(&t, KMB_FINDING_HOST_BOUND));
+  finish(&t);
+}
+
 static void records_of_several_operations_are_summed(void) {
   trial t;
-  begin(&t, "");
+  begin(&t, "node=0");
   t.op.kernels = 3;
   run(&t);
   REQUIRE_EQ(u64(&t, KMB_VALUE_DEVICE_OPS), 3);
@@ -541,6 +559,7 @@ int main(void) {
   RUN(warming_up_visits_every_slot);
   RUN(the_next_second_timer_confirms);
   RUN(success_leaves_the_last_error_alone);
+  RUN(several_operations_are_measured_as_a_graph);
   RUN(records_of_several_operations_are_summed);
   RUN(a_callers_stream_is_used);
   return 0;

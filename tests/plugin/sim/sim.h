@@ -7,13 +7,13 @@
 #include <stdbool.h>
 
 /* Functions of the table that can be made to fail. */
-#define SIM_SLOTS(X)                                                     \
-  X(open)                                                                \
-  X(attr_u64)                                                            \
-  X(attr_f64) X(attr_text) X(memory_available) X(alloc) X(write) X(read) \
-      X(set) X(fill_random) X(stream_open) X(stream_wait) X(propose)     \
-          X(sweep_prepare) X(plan_create) X(plan_run) X(bias) X(ceiling) \
-              X(kernel) X(any)
+/* clang-format off */
+#define SIM_SLOTS(X) \
+  X(open) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) \
+  X(alloc) X(write) X(read) X(set) X(fill_random) X(stream_open) \
+  X(stream_wait) X(propose) X(sweep_prepare) X(plan_create) X(plan_run) \
+  X(bias) X(ceiling) X(kernel) X(any)
+/* clang-format on */
 
 typedef enum sim_slot {
 #define SIM_SLOT_ENUM(name) SIM_SLOT_##name,

@@ -1,0 +1,361 @@
+/* The engine over backends that offer less than the simulated one, or do what
+ * none should: its table is copied, and a function of it replaced. */
+#include "engine.h"
+
+#include "device.h"
+
+static const kmb_backend_ops *real;
+static kmb_backend_ops odd;
+
+/* Goes on with a table of the test's own, to be changed. */
+static void replace(trial *t) {
+  real = t->h.device->ops;
+  odd = *real;
+  t->h.device->ops = &odd;
+}
+
+/* --- what is proposed --------------------------------------------------- */
+
+static kmb_choice proposed[16];
+static uint32_t proposed_count;
+
+static kmb_status propose_these(void *self, const kmb_request *request,
+                                kmb_choice *choices, uint32_t capacity,
+                                uint32_t *count) {
+  (void)self;
+  (void)request;
+  for (uint32_t i = 0; i < proposed_count && i < capacity; i++)
+    choices[i] = proposed[i];
+  *count = proposed_count;
+  return KMB_OK;
+}
+
+static void propose(trial *t, const kmb_choice *choices, uint32_t count) {
+  replace(t);
+  odd.propose = propose_these;
+  proposed_count = count;
+  for (uint32_t i = 0; choices && i < count; i++)
+    proposed[i] = choices[i];
+}
+
+static void a_backend_must_propose_something_that_fits(void) {
+  trial t;
+  begin(&t, "");
+  propose(&t, NULL, 0);
+  fails(&t, KMB_ERR_INTERNAL, "proposed 0 choices");
+  proposed_count = 9;
+  fails(&t, KMB_ERR_INTERNAL, "proposed 9 choices");
+  finish(&t);
+}
+
+#define TRACE_COLD \
+  { KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD, 0 }
+#define EVENT_WARM \
+  { KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM, 1 }
+#define EVENT_COLD \
+  { KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD, 1 }
+
+/* A backend may fall back to another cache state; a caller may forbid it. */
+static void a_required_cache_state_filters_what_is_proposed(void) {
+  const kmb_choice choices[] = {TRACE_COLD, EVENT_WARM};
+  trial t;
+  begin(&t, "");
+  propose(&t, choices, 2);
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_CACHE_STATE), "COLD");
+  t.p.flags = KMB_BENCH_REQUIRE_CACHE;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_CACHE_STATE), "WARM");
+  REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "EVENT");
+  t.p.cache = KMB_CACHE_ROTATED;
+  fails(&t, KMB_ERR_UNAVAILABLE, "cache state ROTATED are required");
+  finish(&t);
+}
+
+/* "Required" without saying what asks for nothing. */
+static void to_require_the_default_asks_for_nothing(void) {
+  const kmb_choice choices[] = {EVENT_COLD};
+  trial t;
+  begin(&t, "");
+  propose(&t, choices, 1);
+  t.p.flags = KMB_BENCH_REQUIRE_CACHE | KMB_BENCH_REQUIRE_TIMER |
+              KMB_BENCH_REQUIRE_LAUNCH;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "EVENT");
+  finish(&t);
+}
+
+/* Another cache state is another measurement: it confirms nothing. */
+static void only_the_same_cache_state_confirms(void) {
+  const kmb_choice choices[] = {TRACE_COLD, EVENT_WARM};
+  trial t;
+  begin(&t, "");
+  propose(&t, choices, 2);
+  run(&t);
+  REQUIRE(raised(&t, KMB_FINDING_UNCONFIRMED));
+  proposed[1] = (kmb_choice)EVENT_COLD;
+  run(&t);
+  REQUIRE(!raised(&t, KMB_FINDING_UNCONFIRMED));
+  finish(&t);
+}
+
+/* --- a table that ends early, or lacks functions ------------------------ */
+
+static void a_table_that_ends_early_has_no_more(void) {
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.struct_size = offsetof(kmb_backend_ops, bias);
+  t.p.timer = KMB_TIMER_EVENT;
+  run(&t);
+  REQUIRE(raised(&t, KMB_FINDING_UNCALIBRATED));
+  REQUIRE_STR(text(&t, KMB_VALUE_ZERO_REFERENCE), "uncalibrated");
+  odd.struct_size = offsetof(kmb_backend_ops, sweep_prepare);
+  fails(&t, KMB_ERR_UNSUPPORTED, "no read sweep");
+  finish(&t);
+}
+
+/* --- what it says ------------------------------------------------------- */
+
+typedef struct said {
+  const char *key, *before, *after; /* NULL: not known */
+} said;
+
+static said says[4];
+static int telemetry_calls;
+
+static void speak(void *self, kmb_emit_fn emit, void *user) {
+  (void)self;
+  /* The engine asks twice each time: for itself and for the metadata. */
+  bool before = telemetry_calls++ < 2;
+  for (size_t i = 0; i < 4 && says[i].key; i++) {
+    const char *value = before ? says[i].before : says[i].after;
+    emit(user, says[i].key, value, value ? NULL : "not known");
+  }
+}
+
+static void hear(trial *t, said a, said b) {
+  says[0] = a;
+  says[1] = b;
+  telemetry_calls = 0;
+  run(t);
+}
+
+static void telemetry_that_is_no_number_is_unknown(void) {
+  const said none = {NULL, NULL, NULL};
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.telemetry = speak;
+  hear(&t, (said){"clock_mhz", "1000", "1100"}, none);
+  REQUIRE(raised(&t, KMB_FINDING_CLOCK_DRIFT));
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "before_mhz"), 1000, 0);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "after_mhz"), 1100, 0);
+  const char *const odd_values[] = {"fast", "", "-5", NULL, "0"};
+  for (size_t i = 0; i < 5; i++) {
+    hear(&t, (said){"clock_mhz", "1000", odd_values[i]}, none);
+    REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
+    hear(&t, (said){"clock_mhz", odd_values[i], "1000"}, none);
+    REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
+  }
+  /* A little is no drift: 2% are. */
+  hear(&t, (said){"clock_mhz", "1000", "1019"}, none);
+  REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
+  hear(&t, (said){"clock_mhz", "1000", "980"}, none);
+  REQUIRE(raised(&t, KMB_FINDING_CLOCK_DRIFT));
+  finish(&t);
+}
+
+static void throttling_before_or_after_is_told(void) {
+  const said none = {NULL, NULL, NULL};
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.telemetry = speak;
+  hear(&t, (said){"throttle", "none", "none"}, none);
+  REQUIRE(!raised(&t, KMB_FINDING_THROTTLED));
+  hear(&t, (said){"throttle", NULL, NULL}, none);
+  REQUIRE(!raised(&t, KMB_FINDING_THROTTLED));
+  hear(&t, (said){"throttle", "power", "none"}, none);
+  REQUIRE(raised(&t, KMB_FINDING_THROTTLED));
+  hear(&t, (said){"throttle", "none", "heat"}, none);
+  REQUIRE(raised(&t, KMB_FINDING_THROTTLED));
+  finish(&t);
+}
+
+/* The counts of preemption and steal are differences; both ends must be known.
+ */
+static void a_quiet_machine_needs_both_counts(void) {
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.telemetry = speak;
+  t.p.max_samples = 100;
+  t.p.min_samples = 100;
+  const said quiet = {"steal_ms", "7", "7"};
+  hear(&t, (said){"preemptions", "10", "14"}, quiet);
+  REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
+  hear(&t, (said){"preemptions", "10", "15"}, quiet);
+  REQUIRE(raised(&t, KMB_FINDING_NOT_QUIET));
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_NOT_QUIET, "preempted_samples_pct"), 5,
+               1e-9);
+  hear(&t, (said){"preemptions", "10", NULL}, quiet);
+  REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
+  hear(&t, (said){"preemptions", NULL, "15"}, quiet);
+  REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
+  hear(&t, (said){"steal_ms", "7", "8"}, (said){NULL, NULL, NULL});
+  REQUIRE(raised(&t, KMB_FINDING_NOT_QUIET));
+  double wall = f64(&t, KMB_VALUE_MEASURE_WALL);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_NOT_QUIET, "stolen_time_pct"),
+               100 * 1e6 / wall, 1e-6);
+  hear(&t, (said){"steal_ms", "7", NULL}, (said){NULL, NULL, NULL});
+  REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
+  finish(&t);
+}
+
+/* --- what it does ------------------------------------------------------- */
+
+static kmb_status run_one_too_many(void *self, void *plan, uint64_t count,
+                                   double until_ns, kmb_sample *samples,
+                                   uint64_t *got) {
+  kmb_status status = real->plan_run(self, plan, count, until_ns, samples, got);
+  *got = count + 1;
+  return status;
+}
+
+static void more_samples_than_asked_end_it(void) {
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.plan_run = run_one_too_many;
+  fails(&t, KMB_ERR_INTERNAL, "more samples than asked");
+  finish(&t);
+}
+
+/* --- attributes --------------------------------------------------------- */
+
+static void an_attribute_that_is_not_known_is_no_failure(void) {
+  trial t;
+  begin(&t, "fail=attr_u64@1+:-2,fail=attr_f64@1+:-4");
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  REQUIRE_STATUS(kmb_result_f64(t.r, KMB_VALUE_CLOCK_TICK, &t.p.tolerance),
+                 KMB_ERR_UNAVAILABLE);
+  t.p.cache = KMB_CACHE_COLD;
+  fails(&t, KMB_ERR_UNAVAILABLE, "llc_bytes");
+  finish(&t);
+}
+
+static void any_other_failure_to_read_one_is(void) {
+  trial t;
+  begin(&t, "fail=attr_u64@1");
+  fails(&t, KMB_ERR_VENDOR, "simulated fault in attr_u64");
+  run(&t);
+  finish(&t);
+  begin(&t, "fail=attr_f64@1");
+  fails(&t, KMB_ERR_VENDOR, "simulated fault in attr_f64");
+  run(&t);
+  finish(&t);
+}
+
+/* --- a reason that another way may not share ---------------------------- */
+
+static void each_local_reason_leads_to_the_next_way(void) {
+  const kmb_status local[] = {KMB_ERR_BUSY, KMB_ERR_UNAVAILABLE,
+                              KMB_ERR_UNSUPPORTED, KMB_ERR_PERM,
+                              KMB_ERR_CAPTURE};
+  const kmb_status fatal[] = {KMB_ERR_VENDOR, KMB_ERR_NOMEM, KMB_ERR_LOST};
+  char spec[64];
+  for (size_t i = 0; i < 5; i++) {
+    trial t;
+    snprintf(spec, sizeof spec, "fail=plan_create@1:%d", (int)local[i]);
+    begin(&t, spec);
+    run(&t);
+    REQUIRE(raised(&t, KMB_FINDING_FALLBACK_TIMER));
+    REQUIRE_HAS(text(&t, KMB_VALUE_TIMER_REASON), kmb_status_name(local[i]));
+    finish(&t);
+  }
+  for (size_t i = 0; i < 3; i++) {
+    trial t;
+    snprintf(spec, sizeof spec, "fail=plan_create@1:%d", (int)fatal[i]);
+    begin(&t, spec);
+    fails(&t, fatal[i], "simulated fault in plan_create");
+    finish(&t);
+  }
+}
+
+static void ceilings_that_cannot_be_had_are_unknown(void) {
+  const kmb_status absent[] = {KMB_ERR_UNSUPPORTED, KMB_ERR_UNAVAILABLE,
+                               KMB_ERR_NOMEM};
+  kmb_work work = kmb_work_init();
+  char spec[64];
+  work.read_bytes = 4096;
+  work.dtype = KMB_F32;
+  for (size_t i = 0; i < 3; i++) {
+    trial t;
+    snprintf(spec, sizeof spec, "read=1e12,fail=ceiling@1:%d", (int)absent[i]);
+    begin(&t, spec);
+    t.p.work = &work;
+    run(&t);
+    REQUIRE(raised(&t, KMB_FINDING_UNKNOWN_PEAK));
+    run(&t);
+    REQUIRE(!raised(&t, KMB_FINDING_UNKNOWN_PEAK));
+    finish(&t);
+  }
+}
+
+static const char *ceiling_of(trial *t, uint64_t reads, uint64_t writes,
+                              uint64_t flops, kmb_value name) {
+  static kmb_work work;
+  work = kmb_work_init();
+  work.read_bytes = reads;
+  work.write_bytes = writes;
+  work.flops = flops;
+  work.dtype = KMB_F32;
+  t->p.work = &work;
+  run(t);
+  return text(t, name);
+}
+
+/* The memory ceiling follows the share of writes; FLOPs alone need none. */
+static void work_chooses_its_ceilings(void) {
+  const kmb_value memory = KMB_VALUE_MEMORY_CEILING_NAME;
+  trial t;
+  double number = 0;
+  begin(&t, "read=3e12,copy=2e12,triad=1e12,fma=1e13");
+  REQUIRE_HAS(ceiling_of(&t, 1200, 0, 0, memory), "read");
+  REQUIRE_HAS(ceiling_of(&t, 1001, 199, 0, memory), "read");
+  REQUIRE_HAS(ceiling_of(&t, 1000, 200, 0, memory), "triad");
+  REQUIRE_HAS(ceiling_of(&t, 701, 499, 0, memory), "triad");
+  REQUIRE_HAS(ceiling_of(&t, 700, 500, 0, memory), "copy");
+  REQUIRE_HAS(ceiling_of(&t, 0, 1200, 0, memory), "copy");
+  REQUIRE_HAS(ceiling_of(&t, 0, 0, 1000, KMB_VALUE_COMPUTE_CEILING_NAME),
+              "FMA f32");
+  REQUIRE_STATUS(kmb_result_f64(t.r, KMB_VALUE_MEMORY_CEILING, &number),
+                 KMB_ERR_UNAVAILABLE);
+  t.p.flags = KMB_BENCH_NO_CEILINGS;
+  run(&t);
+  REQUIRE_STATUS(kmb_result_f64(t.r, KMB_VALUE_COMPUTE_CEILING, &number),
+                 KMB_ERR_UNAVAILABLE);
+  REQUIRE(!raised(&t, KMB_FINDING_UNKNOWN_PEAK));
+  finish(&t);
+}
+
+int main(void) {
+  RUN(a_backend_must_propose_something_that_fits);
+  RUN(a_required_cache_state_filters_what_is_proposed);
+  RUN(to_require_the_default_asks_for_nothing);
+  RUN(only_the_same_cache_state_confirms);
+  RUN(a_table_that_ends_early_has_no_more);
+  RUN(telemetry_that_is_no_number_is_unknown);
+  RUN(throttling_before_or_after_is_told);
+  RUN(a_quiet_machine_needs_both_counts);
+  RUN(more_samples_than_asked_end_it);
+  RUN(an_attribute_that_is_not_known_is_no_failure);
+  RUN(any_other_failure_to_read_one_is);
+  RUN(each_local_reason_leads_to_the_next_way);
+  RUN(ceilings_that_cannot_be_had_are_unknown);
+  RUN(work_chooses_its_ceilings);
+  return 0;
+}
