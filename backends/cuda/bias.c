@@ -1,5 +1,7 @@
 /* Biases: what each timer and launch mode reads beyond TRACE on plain launches,
- * from an empty kernel and one that spins. Measured when first asked for. */
+ * from an empty kernel and some that spin. Measured when first asked for, with
+ * the batch that is asked about: a replay's cost is not proportional to its
+ * length. */
 #include "plan.h"
 
 #include <math.h>
@@ -7,20 +9,27 @@
 #include <stdlib.h>
 
 enum {
-  KERNELS = 2, /* empty, spin */
-  SAMPLES = 64,
+  KERNELS = 4,
+  ROUNDS = 3,
   WARM = 16,
-  REPLAYS = 16,
-  SHORT_BATCH = 16,
-  LONG_BATCH = 256
+  LEAST = 24, /* samples of a reading */
+  MOST = 336
 };
-#define SPIN_NS 3000.0
-#define WAKE_NS 4e6 /* brings the clocks up */
+#define WAKE_NS 10e6    /* brings the clocks up */
+#define READING_NS 4e6  /* for the samples of a reading */
+#define HOST_NS 15e3    /* of a sample, beside the kernel */
+#define SHORTEST_NS 250 /* no spin is shorter than this */
 /* 99% of a median's scatter, from the median deviation of the samples. */
 #define SCATTER (2.576 * 1.2533 * 1.4826)
 
-/* The launch callback of a calibration. */
-typedef struct work {
+/* A kernel of the calibration. What fits gives the bias, the others only say
+ * how wrong it may be. */
+typedef struct probe {
+  double ns; /* 0: empty */
+  bool fits;
+} probe;
+
+typedef struct work { /* of the launch callback */
   kmbi_cuda *self;
   uint64_t cycles; /* 0: empty */
 } work;
@@ -48,12 +57,21 @@ static double median(double *values, size_t count) {
                    : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+/* Spread evenly over a step of the clock, in an order that repeats nothing: a
+ * median of stepped values is otherwise one of the steps. */
+static double dither(uint64_t index, double tick_ns) {
+  double turn = (double)index * 0.6180339887498949;
+  return (turn - floor(turn) - 0.5) * tick_ns;
+}
+
 static kmb_status read_samples(kmbi_cuda *self, const kmb_sample *samples,
-                               uint64_t count, reading *r) {
-  double ns[SAMPLES];
+                               uint64_t count, uint64_t batch, reading *r) {
+  double ns[MOST];
   size_t n = 0;
   for (uint64_t i = 0; i < count; i++)
-    if (!(samples[i].flags & KMB_SAMPLE_INVALID)) ns[n++] = samples[i].span_ns;
+    if (!(samples[i].flags & KMB_SAMPLE_INVALID))
+      ns[n++] =
+          (samples[i].span_ns + dither(i, self->tick_ns)) / (double)batch;
   if (n < 8)
     return KMBI_CUDA_FAIL(self, KMB_ERR_UNAVAILABLE, 0,
                           "calibration: only %zu of %llu samples are valid", n,
@@ -65,12 +83,24 @@ static kmb_status read_samples(kmbi_cuda *self, const kmb_sample *samples,
   return KMB_OK;
 }
 
-/* The median time of a sample of `batch` iterations, warm. */
-static kmb_status time_it(kmbi_cuda *self, kmb_timer timer,
-                          kmb_launch_mode mode, uint64_t cycles, uint64_t batch,
-                          reading *r) {
-  kmb_sample samples[SAMPLES];
-  work w = {self, cycles};
+static uint64_t spin_cycles(kmbi_cuda *self, double ns) {
+  int khz = 0;
+  if (!kmbi_cuda_attribute(self, KMBI_CU_ATTR_CLOCK_RATE, &khz) || khz <= 0)
+    khz = 1000000;
+  return (uint64_t)(ns * khz / 1e6);
+}
+
+static uint64_t samples_for(double ns, uint64_t batch) {
+  double count = READING_NS / (ns * (double)batch + HOST_NS);
+  if (count < LEAST) return LEAST;
+  return count > MOST ? MOST : (uint64_t)count;
+}
+
+/* The median time of an iteration, warm. */
+static kmb_status time_it(kmbi_cuda *self, const kmb_choice *choice, double ns,
+                          uint64_t batch, reading *r) {
+  kmb_sample samples[MOST];
+  work w = {self, spin_cycles(self, ns)};
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
   kmb_plan_desc desc = {
@@ -80,26 +110,19 @@ static kmb_status time_it(kmbi_cuda *self, kmb_timer timer,
       .stream = stream,
       .batch = batch,
       .slots = 1,
-      .choice = {timer, mode, KMB_CACHE_WARM, 0},
+      .choice = {choice->timer, choice->launch_mode, KMB_CACHE_WARM, 0},
   };
   void *plan = NULL;
-  uint64_t want = batch > 1 ? REPLAYS : SAMPLES;
   uint64_t got = 0;
   double far = kmbi_cuda_now() + 1e18;
   if (!status) status = kmbi_cuda_plan_create(self, &desc, &plan);
   if (status) return status;
   status = kmbi_cuda_plan_run(self, plan, WARM, far, samples, &got);
   if (!status)
-    status = kmbi_cuda_plan_run(self, plan, want, far, samples, &got);
+    status = kmbi_cuda_plan_run(self, plan, samples_for(ns, batch), far,
+                                samples, &got);
   kmbi_cuda_plan_destroy(self, plan);
-  return status ? status : read_samples(self, samples, got, r);
-}
-
-static uint64_t spin_cycles(kmbi_cuda *self, double ns) {
-  int khz = 0;
-  if (!kmbi_cuda_attribute(self, KMBI_CU_ATTR_CLOCK_RATE, &khz) || khz <= 0)
-    khz = 1000000;
-  return (uint64_t)(ns * khz / 1e6);
+  return status ? status : read_samples(self, samples, got, batch, r);
 }
 
 static kmb_status wake(kmbi_cuda *self) {
@@ -110,103 +133,140 @@ static kmb_status wake(kmbi_cuda *self) {
   return status ? status : kmbi_cuda_finish(self, stream);
 }
 
-static uint64_t cycles_of(kmbi_cuda *self, int kernel) {
-  return kernel ? spin_cycles(self, SPIN_NS) : 0;
-}
-
-/* Zero: TRACE on plain launches, kept in the biases' form. */
-static kmb_status reference(kmbi_cuda *self, int kernel, reading *r) {
-  kmbi_cuda_bias *kept = &self->reference[kernel];
-  if (!kept->tried) {
-    reading now = {0, 0};
-    kept->status = time_it(self, KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN,
-                           cycles_of(self, kernel), 1, &now);
-    kept->tried = true;
-    kept->each_ns = now.ns;
-    kept->uncertainty_ns = now.scatter;
-    snprintf(kept->why, sizeof kept->why, "%s",
-             kept->status ? kmb_last_error(NULL, NULL) : "");
+/* A replay is calibrated with kernels that make it about as long as the
+ * engine's are; others may be replayed too, and count for the uncertainty. */
+static int choose_probes(const kmb_choice *choice, uint64_t batch,
+                         probe *probes) {
+  static const probe singles[KERNELS] = {
+      {0, true}, {1500, true}, {7000, true}, {30000, true}};
+  if (choice->timer != KMB_TIMER_GRAPH) {
+    memcpy(probes, singles, sizeof singles);
+    return KERNELS;
   }
-  *r = (reading){kept->each_ns, kept->uncertainty_ns};
-  if (!kept->status) return KMB_OK;
-  return KMBI_CUDA_FAIL(self, KMB_ERR_UNAVAILABLE, 0,
-                        "no reference to calibrate against: %.200s", kept->why);
+  static const double replays[] = {45e3, 110e3};
+  int count = 0;
+  for (int i = 0; i < 2; i++) {
+    double ns = replays[i] / (double)batch;
+    if (ns < SHORTEST_NS) ns = 0;
+    if (!count || ns != probes[count - 1].ns)
+      probes[count++] = (probe){ns, true};
+  }
+  if (probes[0].ns > 0) probes[count++] = (probe){0, false};
+  if (probes[0].ns > 10e3) probes[count++] = (probe){5000, false};
+  return count;
 }
 
-/* What one kernel says: the fixed part of a sample and that of an iteration. */
-typedef struct part {
-  double fixed, each, scatter;
-} part;
+/* Readings of each kernel, by the reference and by the timer. */
+typedef struct table {
+  reading zero[KERNELS][ROUNDS], timer[KERNELS][ROUNDS];
+} table;
 
-static kmb_status compare(kmbi_cuda *self, const kmb_choice *choice, int kernel,
-                          part *p) {
-  reading zero = {0, 0};
-  reading one = {0, 0};
-  reading many = {0, 0};
-  uint64_t cycles = cycles_of(self, kernel);
-  kmb_status status = reference(self, kernel, &zero);
-  if (status) return status;
-  bool replay = choice->timer == KMB_TIMER_GRAPH;
-  status = time_it(self, choice->timer, choice->launch_mode, cycles,
-                   replay ? SHORT_BATCH : 1, &one);
-  if (status) return status;
-  *p = (part){one.ns - zero.ns, 0, one.scatter + zero.scatter};
-  if (!replay) return KMB_OK;
-  status = time_it(self, choice->timer, choice->launch_mode, cycles, LONG_BATCH,
-                   &many);
-  if (status) return status;
-  double slope = (many.ns - one.ns) / (LONG_BATCH - SHORT_BATCH);
-  p->fixed = one.ns - SHORT_BATCH * slope;
-  p->each = slope - zero.ns;
-  p->scatter = many.scatter / LONG_BATCH + zero.scatter;
+static kmb_status no_reference(kmbi_cuda *self, kmb_status status) {
+  char why[KMBI_CUDA_TEXT];
+  int64_t vendor = 0;
+  snprintf(why, sizeof why, "%s", kmb_last_error(NULL, &vendor));
+  return KMBI_CUDA_FAIL(self, status, vendor,
+                        "no reference to calibrate against: %.200s", why);
+}
+
+/* In alternating order, so that a drift of the clocks is in both. */
+static kmb_status read_table(kmbi_cuda *self, const kmb_choice *choice,
+                             uint64_t batch, const probe *probes, int count,
+                             table *t) {
+  static const kmb_choice zero = {KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN,
+                                  KMB_CACHE_WARM, 0};
+  kmb_status status = wake(self);
+  for (int step = 0; step < 2 * ROUNDS; step++) {
+    int round = step / 2;
+    bool reference = step % 2 == round % 2;
+    for (int k = 0; !status && k < count; k++)
+      status = reference
+                   ? time_it(self, &zero, probes[k].ns, 1, &t->zero[k][round])
+                   : time_it(self, choice, probes[k].ns, batch,
+                             &t->timer[k][round]);
+    if (status) return reference ? no_reference(self, status) : status;
+  }
   return KMB_OK;
+}
+
+/* One kernel's bias and its scatter, over the rounds and in them. */
+static reading bias_of_kernel(const reading *zero, const reading *timer) {
+  double apart[ROUNDS];
+  double within = 0;
+  for (int r = 0; r < ROUNDS; r++) {
+    apart[r] = timer[r].ns - zero[r].ns;
+    within = fmax(within, hypot(timer[r].scatter, zero[r].scatter));
+  }
+  double middle = median(apart, ROUNDS);
+  double between = (apart[ROUNDS - 1] - apart[0]) / 2;
+  return (reading){middle, fmax(between, within / sqrt(ROUNDS))};
 }
 
 static kmb_status measure(kmbi_cuda *self, const kmb_choice *choice,
                           kmbi_cuda_bias *bias) {
-  part parts[KERNELS];
-  kmb_status status = wake(self);
-  for (int k = 0; !status && k < KERNELS; k++)
-    status = compare(self, choice, k, &parts[k]);
+  probe probes[KERNELS];
+  table t;
+  double low = INFINITY;
+  double high = -INFINITY;
+  double tick = 0; /* has the clock's step measured for the dither */
+  (void)kmbi_cuda_attr_f64(self, KMB_DEVICE_CLOCK_TICK_NS, &tick);
+  int count = choose_probes(choice, bias->batch, probes);
+  kmb_status status =
+      read_table(self, choice, bias->batch, probes, count, &t);
   if (status) return status;
-  double apart = parts[0].fixed - parts[1].fixed;
-  bias->fixed_ns = (parts[0].fixed + parts[1].fixed) / 2;
-  bias->each_ns = (parts[0].each + parts[1].each) / 2;
-  if (choice->timer == KMB_TIMER_GRAPH) apart = parts[0].each - parts[1].each;
-  bias->uncertainty_ns =
-      fabs(apart) / 2 + fmax(parts[0].scatter, parts[1].scatter);
+  reading each[KERNELS];
+  for (int k = 0; k < count; k++) {
+    each[k] = bias_of_kernel(t.zero[k], t.timer[k]);
+    if (!probes[k].fits) continue;
+    low = fmin(low, each[k].ns);
+    high = fmax(high, each[k].ns);
+  }
+  bias->ns = (low + high) / 2;
+  bias->uncertainty_ns = 0;
+  for (int k = 0; k < count; k++)
+    bias->uncertainty_ns = fmax(bias->uncertainty_ns,
+                                fabs(each[k].ns - bias->ns) + each[k].scatter);
   return KMB_OK;
 }
 
-static kmbi_cuda_bias *bias_for(kmbi_cuda *self, const kmb_choice *choice) {
-  bool graph = choice->launch_mode == KMB_LAUNCH_GRAPH;
-  switch (choice->timer) {
-  case KMB_TIMER_TRACE:
-    return graph ? &self->biases[0] : NULL;
-  case KMB_TIMER_GRAPH:
-    return &self->biases[1];
-  default:
-    return &self->biases[graph ? 2 : 3];
+/* The place of this bias: its own, or the one that is used least. */
+static kmbi_cuda_bias *place(kmbi_cuda *self, const kmb_choice *choice,
+                             uint64_t batch) {
+  kmbi_cuda_bias *oldest = &self->biases[0];
+  for (int i = 0; i < KMBI_CUDA_BIASES; i++) {
+    kmbi_cuda_bias *b = &self->biases[i];
+    if (b->batch == batch && b->timer == choice->timer &&
+        b->mode == choice->launch_mode)
+      return b;
+    if (b->used < oldest->used) oldest = b;
   }
+  oldest->batch = 0;
+  return oldest;
 }
 
 static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
-                            kmbi_cuda_bias *bias) {
+                            uint64_t batch, kmbi_cuda_bias *bias) {
   kmbi_cu_context before = NULL;
-  if (!bias->tried) {
+  bias->used = ++self->bias_uses;
+  if (!bias->batch) {
     kmb_status status = kmbi_cuda_enter(self, &before);
+    *bias = (kmbi_cuda_bias){.batch = batch,
+                             .used = bias->used,
+                             .timer = choice->timer,
+                             .mode = choice->launch_mode};
     if (!status) status = measure(self, choice, bias);
     kmbi_cuda_leave(self, before);
-    /* What may be free again later is asked for again. */
-    bias->tried = status != KMB_ERR_BUSY;
     bias->status = status;
     snprintf(bias->why, sizeof bias->why, "%s",
              status ? kmb_last_error(NULL, NULL) : "");
   }
-  if (!bias->status) return KMB_OK;
-  bool lost = bias->status == KMB_ERR_LOST;
-  return KMBI_CUDA_FAIL(self, lost ? KMB_ERR_LOST : KMB_ERR_UNAVAILABLE, 0,
-                        "%s", bias->why);
+  kmb_status status = bias->status;
+  if (!status) return KMB_OK;
+  /* What may be free again later is asked for again. */
+  if (status == KMB_ERR_BUSY) bias->batch = 0;
+  return KMBI_CUDA_FAIL(
+      self, status == KMB_ERR_LOST ? KMB_ERR_LOST : KMB_ERR_UNAVAILABLE, 0,
+      "%s", bias->why);
 }
 
 kmb_status kmbi_cuda_bias_of(void *opened, const kmb_choice *choice,
@@ -215,15 +275,18 @@ kmb_status kmbi_cuda_bias_of(void *opened, const kmb_choice *choice,
   kmbi_cuda *self = opened;
   *ns = 0;
   *uncertainty_ns = 0;
-  if (kmbi_cuda_choice_problem(self, choice) || !batch ||
-      choice->timer == KMB_TIMER_HOST)
-    return KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
-                          "cuda: HOST is not corrected");
-  kmbi_cuda_bias *bias = bias_for(self, choice);
-  if (!bias) return KMB_OK; /* zero by definition */
-  kmb_status status = calibrate(self, choice, bias);
+  const char *problem = kmbi_cuda_choice_problem(self, choice);
+  if (problem || !batch || choice->timer == KMB_TIMER_HOST)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0, "cuda: %s",
+                          problem ? problem : "HOST is not corrected");
+  if (choice->timer == KMB_TIMER_TRACE &&
+      choice->launch_mode == KMB_LAUNCH_PLAIN)
+    return KMB_OK; /* zero by definition */
+  if (choice->timer != KMB_TIMER_GRAPH) batch = 1;
+  kmbi_cuda_bias *bias = place(self, choice, batch);
+  kmb_status status = calibrate(self, choice, batch, bias);
   if (status) return status;
-  *ns = bias->each_ns + bias->fixed_ns / (double)batch;
+  *ns = bias->ns;
   *uncertainty_ns = bias->uncertainty_ns;
   return KMB_OK;
 }

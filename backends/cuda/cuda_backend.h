@@ -50,17 +50,19 @@ typedef struct kmbi_cuda_block {
   uint64_t bytes; /* of the caller's hook; 0: ours */
 } kmbi_cuda_block;
 
-/* A bias and how far off it may be, for a batch of one and per batch. */
+/* A bias and how far off it may be, of one timer, launch mode and batch. */
 typedef struct kmbi_cuda_bias {
-  double fixed_ns; /* of a sample, whatever its batch */
-  double each_ns;  /* of each iteration */
+  double ns; /* of an iteration */
   double uncertainty_ns;
+  uint64_t batch; /* 0: nothing is here */
+  uint64_t used;  /* the one used longest ago gives way */
+  kmb_timer timer;
+  kmb_launch_mode mode;
   kmb_status status; /* of measuring it */
-  bool tried;
   char why[KMBI_CUDA_TEXT];
 } kmbi_cuda_bias;
 
-enum { KMBI_CUDA_BIASES = 4 };
+enum { KMBI_CUDA_BIASES = 16 };
 
 typedef struct kmbi_cuda {
   const kmb_host *host;
@@ -72,9 +74,9 @@ typedef struct kmbi_cuda {
   kmbi_cuda_block *blocks;
   uint64_t llc_given;
   double deadline_ns;
-  double tick_ns;              /* 0: not measured yet */
-  kmbi_cuda_bias reference[2]; /* TRACE on plain launches: empty, spin */
+  double tick_ns; /* 0: not measured yet */
   kmbi_cuda_bias biases[KMBI_CUDA_BIASES];
+  uint64_t bias_uses;
   kmbi_nvml_device nvml_device;
   kmbi_cuda_failure nvml_failure;
   pid_t pid;
@@ -84,7 +86,6 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
-  bool calibrating;
   char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
   char name[KMBI_CUDA_TEXT];
   char arch[32];

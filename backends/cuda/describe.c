@@ -1,5 +1,5 @@
 /* Metadata and telemetry. What NVML cannot tell is absent with the reason. */
-#include "cuda_backend.h"
+#include "session.h"
 
 #include <stdio.h>
 
@@ -103,6 +103,9 @@ void kmbi_cuda_describe(void *opened, kmb_emit_fn emit, void *user) {
   if (cupti) {
     emit_u64(emit, user, "device.cupti_api", cupti->version);
     emit(user, "device.cupti_path", kmbi_cuda_cupti_path(), NULL);
+    const char *calls = kmbi_cupti_correlation();
+    emit(user, "cupti.correlation", calls,
+         calls ? NULL : "nothing has been traced in this process");
   } else {
     emit(user, "device.cupti_api", NULL, failure.text);
   }

@@ -222,7 +222,8 @@ static kmb_status fit_out(kmbi_cuda_plan *plan) {
   if (status) return status;
   if (calm) status = kmbi_cupti_quiet_begin(self);
   if (status) return status;
-  status = make_events(plan);
+  if (traced) status = kmbi_cupti_probe(self, plan->client);
+  if (!status) status = make_events(plan);
   if (!status) status = make_graphs(plan);
   if (!status && calm) kmbi_cuda_gate_decide(plan);
   if (traced) kmbi_cupti_trace_end();

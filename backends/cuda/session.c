@@ -20,6 +20,7 @@ static bool registered;
 static bool subscribed;
 static bool enabled;
 static bool every_call; /* all calls are recorded, not only some */
+static bool probed;     /* whether single calls suffice is known */
 static kmbi_cupti_subscriber subscriber;
 /* Turns changes of what is enabled into one after the other. */
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
@@ -163,18 +164,28 @@ static kmb_status set_enabled(kmbi_cuda *self, const kmbi_cupti_api *api,
   return status;
 }
 
-bool kmbi_cupti_widen(kmbi_cuda *self) {
-  kmb_status status = KMB_OK;
-  const kmbi_cupti_api *api = get_api(self, &status);
+static bool widen(kmbi_cuda *self, const kmbi_cupti_api *api) {
   pthread_mutex_lock(&change);
-  bool first = api && !every_call;
+  bool first = !every_call;
   if (first && enabled) disable_all(self, api);
   if (first) {
     every_call = true;
     enabled = false;
   }
   pthread_mutex_unlock(&change);
+  if (first)
+    self->host->log(self->host->ctx, KMB_LOG_INFO,
+                    "CUPTI gives no external ids for single calls: all calls "
+                    "are recorded in this process");
   return first && !set_enabled(self, api, true);
+}
+
+const char *kmbi_cupti_correlation(void) {
+  pthread_mutex_lock(&change);
+  const char *text = every_call ? "every call" : "single calls";
+  if (!probed) text = NULL;
+  pthread_mutex_unlock(&change);
+  return text;
 }
 
 /* Whoever traces and whoever must not be traced wait for each other. */
@@ -373,5 +384,42 @@ kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
   if (no_memory)
     return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
                           "no memory for the tracer's records");
+  return KMB_OK;
+}
+
+/* One traced launch of ours: false if its records lack the external id. */
+static kmb_status try_once(kmbi_cuda *self, kmbi_cupti_client *client,
+                           bool *linked) {
+  kmbi_cu_stream stream = NULL;
+  kmb_status status = kmbi_cuda_space_stream(self, &stream);
+  if (!status) status = kmbi_cupti_push(self, client, 0);
+  if (status) return status;
+  status = kmbi_cuda_launch(self, stream, KMBI_CUDA_empty, 1, NULL);
+  kmb_status popped = kmbi_cupti_pop(self);
+  if (!status) status = popped;
+  if (!status) status = kmbi_cuda_finish(self, stream);
+  if (!status) status = kmbi_cupti_collect(self, client, true);
+  pthread_mutex_lock(&lock);
+  *linked = client->link_count || !client->op_count;
+  pthread_mutex_unlock(&lock);
+  kmbi_cupti_clear(client);
+  return status;
+}
+
+kmb_status kmbi_cupti_probe(kmbi_cuda *self, kmbi_cupti_client *client) {
+  bool linked = true;
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  pthread_mutex_lock(&change);
+  bool known = probed;
+  pthread_mutex_unlock(&change);
+  if (known) return KMB_OK;
+  status = try_once(self, client, &linked);
+  if (status) return status;
+  if (!linked && !widen(self, api)) return KMB_ERR_VENDOR;
+  pthread_mutex_lock(&change);
+  probed = true;
+  pthread_mutex_unlock(&change);
   return KMB_OK;
 }

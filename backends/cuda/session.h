@@ -51,9 +51,11 @@ void kmbi_cupti_release(void);
 /* Takes the records of what has ended; `forced`: of all. */
 kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
                               bool forced);
-/* Records every call instead of those that start work, for a CUPTI that gives
- * external ids only then. False if it did so already. */
-bool kmbi_cupti_widen(kmbi_cuda *self);
+/* Once a process, while traced: tries whether records of the calls that start
+ * work carry external ids; else every call is recorded. */
+kmb_status kmbi_cupti_probe(kmbi_cuda *self, kmbi_cupti_client *client);
+/* Which calls are recorded; NULL before the probe. */
+const char *kmbi_cupti_correlation(void);
 /* CUPTI's time now. */
 kmb_status kmbi_cupti_now(kmbi_cuda *self, double *ns);
 

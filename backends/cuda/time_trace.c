@@ -127,10 +127,6 @@ static kmb_status collect(kmbi_cuda_plan *plan, uint64_t count,
   if (!status) status = kmbi_cupti_now(self, &theirs);
   if (status) return status;
   read_samples(client, count, kmbi_cuda_now() - theirs, samples);
-  if (!client->link_count && client->op_count && kmbi_cupti_widen(self))
-    self->host->log(self->host->ctx, KMB_LOG_INFO,
-                    "CUPTI gives no external ids for single calls: all calls "
-                    "are recorded from now on");
   for (uint64_t i = 0; i < count; i++)
     if (samples[i].ops > plan->nodes) plan->nodes = samples[i].ops;
   return KMB_OK;
