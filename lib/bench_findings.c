@@ -167,9 +167,8 @@ static void raise_records(kmbi_run *run, const kmbi_round *round) {
   if (round->overlapping) {
     double taken = (double)(round->count + round->dropped);
     double share = 100 * (double)round->overlapping / taken;
-    kmb_figure figures[] = {
-        {"overlapping_samples", (double)round->overlapping},
-        {"overlapping_pct", share}};
+    kmb_figure figures[] = {{"overlapping_samples", (double)round->overlapping},
+                            {"overlapping_pct", share}};
     kmbi_result_find(run->result, KMB_FINDING_ITERATIONS_OVERLAP, KMB_WARNING,
                      figures, 2,
                      "%llu samples (%.2g%%) began before the one before them "

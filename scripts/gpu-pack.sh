@@ -12,6 +12,7 @@ for program in "$build"/tests/gpu/gpu_*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   cp "$program" "$folder/" || exit 1
 done
+cp "$build/examples/cuda_copy" "$folder/" || exit 1
 [ -x "$folder/gpu_functional" ] || {
   echo "$build has no GPU tests; build it first: ninja -C $build" >&2
   exit 1

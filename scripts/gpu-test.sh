@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the GPU tests from a folder that gpu-pack.sh made. Each test's end is
-# said; the figures are JSON.
+# said, and at the end a table of how far the timers are apart; the figures are
+# in OUTPUT_FOLDER as JSON.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER]]    (gpu-pack, .)
 set -u
@@ -37,10 +38,23 @@ run() { # SECONDS NAME PROGRAM ARGUMENT...
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks_event_reasons.active \
   --format=csv,noheader 2>/dev/null
-for i in 1 2 3 4 5; do
-  "$folder/gpu_open" driver
-  "$folder/gpu_open" kmb
-done
+about=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader \
+  2>/dev/null | head -n 1)
+{
+  printf '{"device": "%s", "driver": "%s", "date": "%s", "open": [\n' \
+    "${about%, *}" "${about##*, }" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+  separator=''
+  for i in 1 2 3 4 5; do
+    for what in driver kmb; do
+      line=$("$folder/gpu_open" $what) || continue
+      printf '%s%s' "$separator" "$line"
+      separator=',
+'
+    done
+  done
+  printf ']}\n'
+} >"$out/open.json"
+cat "$out/open.json"
 # Each in a process of its own, so that one that fails hides no other.
 for test in $("$folder/gpu_functional" --list); do
   run 60 "$test" "$folder/gpu_functional" "$test"
@@ -51,9 +65,10 @@ run 60 fault_graph "$folder/gpu_lost" fault 2
 run 60 fault_event "$folder/gpu_lost" fault 3
 run 60 hang_trace "$folder/gpu_lost" hang 1
 run 60 hang_event "$folder/gpu_lost" hang 3
+run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
 echo "== accuracy"
-timeout -k 5 200 "$folder/gpu_accuracy" >"$out/accuracy.json"
+timeout -k 5 240 "$folder/gpu_accuracy" "$out/accuracy.json"
 code=$?
 [ $code = 0 ] || [ $code = 77 ] || { echo "== accuracy: FAILED ($code)"; failed=1; }
-cat "$out/accuracy.json"
+[ $failed = 0 ] && echo "== all passed" || echo "== SOMETHING FAILED"
 exit $failed

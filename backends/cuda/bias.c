@@ -70,8 +70,7 @@ static kmb_status read_samples(kmbi_cuda *self, const kmb_sample *samples,
   size_t n = 0;
   for (uint64_t i = 0; i < count; i++)
     if (!(samples[i].flags & KMB_SAMPLE_INVALID))
-      ns[n++] =
-          (samples[i].span_ns + dither(i, self->tick_ns)) / (double)batch;
+      ns[n++] = (samples[i].span_ns + dither(i, self->tick_ns)) / (double)batch;
   if (n < 8)
     return KMBI_CUDA_FAIL(self, KMB_ERR_UNAVAILABLE, 0,
                           "calibration: only %zu of %llu samples are valid", n,
@@ -180,10 +179,10 @@ static kmb_status read_table(kmbi_cuda *self, const kmb_choice *choice,
     int round = step / 2;
     bool reference = step % 2 == round % 2;
     for (int k = 0; !status && k < count; k++)
-      status = reference
-                   ? time_it(self, &zero, probes[k].ns, 1, &t->zero[k][round])
-                   : time_it(self, choice, probes[k].ns, batch,
-                             &t->timer[k][round]);
+      status =
+          reference
+              ? time_it(self, &zero, probes[k].ns, 1, &t->zero[k][round])
+              : time_it(self, choice, probes[k].ns, batch, &t->timer[k][round]);
     if (status) return reference ? no_reference(self, status) : status;
   }
   return KMB_OK;
@@ -211,8 +210,7 @@ static kmb_status measure(kmbi_cuda *self, const kmb_choice *choice,
   double tick = 0; /* has the clock's step measured for the dither */
   (void)kmbi_cuda_attr_f64(self, KMB_DEVICE_CLOCK_TICK_NS, &tick);
   int count = choose_probes(choice, bias->batch, probes);
-  kmb_status status =
-      read_table(self, choice, bias->batch, probes, count, &t);
+  kmb_status status = read_table(self, choice, bias->batch, probes, count, &t);
   if (status) return status;
   reading each[KERNELS];
   for (int k = 0; k < count; k++) {

@@ -21,9 +21,9 @@ static void opening_says_what_is_missing(void) {
 }
 
 static void a_wrong_name_is_said_first(void) {
-  static const char *const names[] = {
-      "cuda:x", "cuda:-1", "cuda:1024", "cuda:0:deadline=0", "cuda:0:deadline=",
-      "cuda:0:"};
+  static const char *const names[] = {"cuda:x",           "cuda:-1",
+                                      "cuda:1024",        "cuda:0:deadline=0",
+                                      "cuda:0:deadline=", "cuda:0:"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     kmb_device *device = NULL;
     REQUIRE_EQ(kmb_device_open(names[i], NULL, &device), KMB_ERR_INVALID);

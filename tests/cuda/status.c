@@ -5,8 +5,7 @@
 #include "driver_api.h"
 
 static void results_mean_the_same_to_both(void) {
-#define SAME(name, value, status) \
-  REQUIRE_EQ(kmb_cuda_status(value), status);
+#define SAME(name, value, status) REQUIRE_EQ(kmb_cuda_status(value), status);
   KMBI_CU_RESULT_MAP(SAME)
 #undef SAME
 }

@@ -21,7 +21,8 @@ int main(void) {
   kmbi_cupti_subscriber subscriber = NULL;
   kmb_result *r = NULL;
   gpu_open(&g, "cuda:0", NULL);
-  spin_work w = {&g, gpu_kernel(&g, "test_spin"), (uint64_t)(5e3 * g.ghz), 0};
+  spin_work w = {&g, gpu_kernel(&g, "test_spin"), (uint64_t)(5e3 * g.ghz), 0,
+                 0};
   kmb_bench_params p = kmb_bench_params_init();
   p.launch = spin_launch;
   p.launch_user = &w;

@@ -19,7 +19,7 @@ static kmb_bench_params quick(kmb_timer timer, kmb_launch_mode mode,
 
 static spin_work spin_of(double us) {
   return (spin_work){&g, gpu_kernel(&g, "test_spin"),
-                     (uint64_t)(us * 1e3 * g.ghz), 0};
+                     (uint64_t)(us * 1e3 * g.ghz), 0, 0};
 }
 
 /* The device and its memory. */

@@ -41,7 +41,7 @@ static double measure_ghz(gpu *g) {
   kmbi_cu_pointer out = 0;
   uint64_t counted[2] = {0, 0};
   double passed[2] = {0, 0};
-  CU(g, cuMemAlloc, &out, 8);
+  CU(g, cuMemAlloc, &out, 16);
   for (int round = 0; round < 4; round++) {
     uint64_t cycles = round % 2 ? 200000000 : 20000000;
     void *arguments[] = {&cycles, &out};
@@ -109,7 +109,9 @@ kmbi_cu_function gpu_kernel(gpu *g, const char *name) {
 
 kmb_status spin_launch(void *user, const kmb_launch *launch) {
   spin_work *w = user;
-  void *arguments[] = {&w->cycles, &w->out};
+  kmbi_cu_pointer out = w->out;
+  if (out && w->ring) out += 16 * (launch->iteration % w->ring);
+  void *arguments[] = {&w->cycles, &out};
   return w->g->cu.cuLaunchKernel(w->kernel, 1, 1, 1, 1, 1, 1, 0, launch->stream,
                                  arguments, NULL)
              ? KMB_ERR_VENDOR

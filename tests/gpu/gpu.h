@@ -38,7 +38,8 @@ typedef struct spin_work {
   gpu *g;
   kmbi_cu_function kernel;
   uint64_t cycles;
-  kmbi_cu_pointer out; /* 0: none */
+  kmbi_cu_pointer out; /* two words a launch; 0: none */
+  uint64_t ring;       /* launches that `out` has room for; 0: one */
 } spin_work;
 kmb_status spin_launch(void *user, const kmb_launch *launch);
 

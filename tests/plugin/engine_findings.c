@@ -216,7 +216,8 @@ static void iterations_overlap(void) {
   REQUIRE(!comes("overlap=0.2", KMB_FINDING_ITERATIONS_OVERLAP));
   REQUIRE(
       !comes_with("overlap=0.2", KMB_FINDING_ITERATIONS_OVERLAP, ask_for_host));
-  REQUIRE(!comes_with("noise=gauss:0.02", KMB_FINDING_ITERATIONS_OVERLAP, warm));
+  REQUIRE(
+      !comes_with("noise=gauss:0.02", KMB_FINDING_ITERATIONS_OVERLAP, warm));
 }
 
 static kmb_status half_launch(void *user, const kmb_launch *l) {
