@@ -44,7 +44,7 @@ about=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader \
   printf '{"device": "%s", "driver": "%s", "date": "%s", "open": [\n' \
     "${about%, *}" "${about##*, }" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
   separator=''
-  for i in 1 2 3 4 5; do
+  for _ in 1 2 3 4 5; do
     for what in driver kmb; do
       line=$("$folder/gpu_open" $what) || continue
       printf '%s%s' "$separator" "$line"

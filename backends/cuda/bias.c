@@ -209,6 +209,7 @@ static kmb_status measure(kmbi_cuda *self, const kmb_choice *choice,
   double high = -INFINITY;
   double tick = 0; /* has the clock's step measured for the dither */
   (void)kmbi_cuda_attr_f64(self, KMB_DEVICE_CLOCK_TICK_NS, &tick);
+  memset(&t, 0, sizeof t);
   int count = choose_probes(choice, bias->batch, probes);
   kmb_status status = read_table(self, choice, bias->batch, probes, count, &t);
   if (status) return status;

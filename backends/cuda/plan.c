@@ -3,7 +3,7 @@
 
 /* Work that is enqueued ahead of time is not ended by a limit. */
 #define AHEAD_NS 20e6
-enum { SLOTS_LIMIT = 8192 };
+enum { SLOTS_LIMIT = 8192, EXEC_BYTES = sizeof(void *) /* a handle */ };
 
 static kmb_status refuse(kmbi_cuda *self, kmb_status status, const char *why) {
   return KMBI_CUDA_FAIL(self, status, 0, "cuda: %s", why);
@@ -194,11 +194,11 @@ static kmb_status make_graphs(kmbi_cuda_plan *plan) {
   bool whole = plan->desc.choice.timer == KMB_TIMER_GRAPH;
   size_t count = whole ? 1 : plan->desc.slots;
   if (!plan->graph) return KMB_OK;
-  plan->execs = host->alloc(host->ctx, count * sizeof *plan->execs,
-                            _Alignof(kmbi_cu_exec));
+  plan->execs =
+      host->alloc(host->ctx, count * EXEC_BYTES, _Alignof(kmbi_cu_exec));
   if (!plan->execs)
     return refuse(plan->self, KMB_ERR_NOMEM, "no memory for a plan's graphs");
-  memset(plan->execs, 0, count * sizeof *plan->execs);
+  memset(plan->execs, 0, count * EXEC_BYTES);
   plan->exec_count = count;
   kmb_status status = KMB_OK;
   for (size_t i = 0; !status && i < count; i++)
@@ -279,7 +279,7 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
     kmbi_cupti_close(self, plan->client);
   }
   if (plan->execs)
-    host->free(host->ctx, plan->execs, plan->exec_count * sizeof *plan->execs);
+    host->free(host->ctx, plan->execs, plan->exec_count * EXEC_BYTES);
   host->free(host->ctx, plan, plan->size);
 }
 

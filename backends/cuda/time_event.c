@@ -10,7 +10,7 @@ static kmb_status elapsed(kmbi_cuda_plan *plan, kmbi_cu_event start,
   return status;
 }
 
-static kmb_status enqueue_pair(kmbi_cuda_plan *plan, uint32_t pair) {
+static kmb_status enqueue_pair(kmbi_cuda_plan *plan, size_t pair) {
   kmbi_cuda *self = plan->self;
   kmb_status status = kmbi_cuda_before(plan);
   if (!status)
@@ -22,12 +22,12 @@ static kmb_status enqueue_pair(kmbi_cuda_plan *plan, uint32_t pair) {
   return status;
 }
 
-static kmb_status read_pairs(kmbi_cuda_plan *plan, uint32_t count,
+static kmb_status read_pairs(kmbi_cuda_plan *plan, size_t count,
                              kmb_sample *samples) {
   double now = kmbi_cuda_now();
   kmbi_cu_event last = plan->events[2 * count - 1];
   kmb_status status = KMB_OK;
-  for (uint32_t i = 0; !status && i < count; i++) {
+  for (size_t i = 0; !status && i < count; i++) {
     double since = 0;
     kmb_sample *s = &samples[i];
     status = elapsed(plan, plan->events[2 * i], plan->events[2 * i + 1],
@@ -64,7 +64,7 @@ kmb_status kmbi_cuda_take_events(kmbi_cuda_run *run) {
     }
     kmbi_cuda_gate_open(plan);
     status = kmbi_cuda_drain(plan, status);
-    if (!status) status = read_pairs(plan, (uint32_t)count, samples);
+    if (!status) status = read_pairs(plan, (size_t)count, samples);
     if (status) break;
     kmbi_cuda_took(plan, count, started);
     run->got += count;

@@ -107,7 +107,7 @@ static void read_ring(gpu *g, const spin_work *w, figures *f) {
   size_t n = 0, slow = 0;
   CU(g, cuMemcpyDtoHAsync, ring, w->out, sizeof ring, g->stream);
   wait_for(g);
-  for (int i = 0; i < RING; i++) {
+  for (size_t i = 0; i < RING; i++) {
     if (ring[2 * i]) cycles[n++] = (double)ring[2 * i];
     if (ring[2 * i + 1]) ns[slow++] = (double)ring[2 * i + 1];
   }
@@ -120,7 +120,7 @@ static figures time_spin(gpu *g, spin_work *w, const mode *m, bool last) {
   kmb_bench_params p = params_for(m, KMB_CACHE_WARM);
   p.launch = spin_launch;
   p.launch_user = w;
-  CU(g, cuMemsetD32Async, w->out, 0, 4 * RING, g->stream);
+  CU(g, cuMemsetD32Async, w->out, 0, (size_t)4 * RING, g->stream);
   wait_for(g);
   kmb_result *r = bench(g, &p, m->key);
   if (last) print_result(m->key, r);
@@ -171,7 +171,7 @@ static void time_length(gpu *g, int at) {
                  .kernel = gpu_kernel(g, "test_spin"),
                  .cycles = (uint64_t)(lengths[at] * 1e3 * g->ghz),
                  .ring = RING};
-  CU(g, cuMemAlloc, &w.out, 16 * RING);
+  CU(g, cuMemAlloc, &w.out, (size_t)16 * RING);
   fprintf(json, "  {\"target_us\": %g", lengths[at]);
   for (int r = 0; r < ROUNDS; r++)
     for (int i = 0; i < MODES; i++) {

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   p.launch = launch;
   p.launch_user = &w;
   p.cache = KMB_CACHE_WARM;
-  p.timer = argc > 2 ? atoi(argv[2]) : KMB_TIMER_TRACE;
+  p.timer = argc > 2 ? (int)strtol(argv[2], NULL, 10) : KMB_TIMER_TRACE;
   if (p.timer == KMB_TIMER_GRAPH) w.bad_at = 1;
   p.flags = KMB_BENCH_REQUIRE_TIMER;
   double start = gpu_now();

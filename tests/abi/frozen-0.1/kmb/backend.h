@@ -218,7 +218,8 @@ typedef struct kmb_backend_ops {
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or
- *  NULL if there can be none. */
+ *  NULL if there can be none. It is called for each device that is opened, by
+ *  any thread. */
 typedef const kmb_backend_ops *(*kmb_backend_entry_fn)(void);
 
 /** A plugin's entry. The plugin defines it; the library looks it up. */
