@@ -7,13 +7,17 @@
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
-# CUPTI of a Python package serves where no toolkit is.
-if ! ls /usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1* \
-  /usr/local/cuda*/lib64/libcupti.so.1* >/dev/null 2>&1; then
-  found=$(find / -name 'libcupti.so.1[23]' -not -path '/proc/*' 2>/dev/null |
-    sort -r | head -n 1)
-  [ -z "$found" ] || folder_of_cupti=$(dirname "$found")
-  echo "CUPTI: ${found:-none}"
+# CUPTI of a Python package serves where no toolkit is. A folder that holds a
+# driver too is no such package: it would stand in for the machine's driver.
+folder_of_cupti=''
+if [ -z "$(find /usr/local/cuda*/ -name 'libcupti.so.1[23]' 2>/dev/null)" ]; then
+  for found in $(find / -name 'libcupti.so.1[23]' -not -path '/proc/*' \
+    2>/dev/null | sort -r); do
+    [ -e "$(dirname "$found")/libcuda.so.1" ] && continue
+    folder_of_cupti=$(dirname "$found")
+    break
+  done
+  echo "CUPTI: ${folder_of_cupti:-none}"
 fi
 LD_LIBRARY_PATH=$folder${folder_of_cupti:+:$folder_of_cupti}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
