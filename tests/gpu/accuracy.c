@@ -323,8 +323,11 @@ static void time_moves(gpu *g) {
           move(g, mib << 20, copies, states[s].cache, states[s].dirty);
       fprintf(json, ",\n   ");
       print_result(states[s].key, r);
-      fprintf(stderr, "  %s %.3f", states[s].key,
-              r ? result_f64(r, KMB_VALUE_TIME, 0) / 1e3 : -1);
+      if (r)
+        fprintf(stderr, "  %s %.3f", states[s].key,
+                result_f64(r, KMB_VALUE_TIME, 0) / 1e3);
+      else
+        fprintf(stderr, "  %s not to be had", states[s].key);
       kmb_result_destroy(r);
     }
     fprintf(json, "}");
