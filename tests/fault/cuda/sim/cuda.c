@@ -251,6 +251,7 @@ kmbi_cu_result sim_cuMemFree(kmbi_cu_pointer pointer) {
   SIM_GUARD(cuMemFree, SIM_LAUNCH);
   sim_pump();
   if (sim_usable()) return sim_usable();
+  sim_drain("cuMemFree");
   kmbi_cu_result result = give(pointer, SIM_BLOCK);
   return guard.result ? guard.result : result;
 }
@@ -275,6 +276,7 @@ kmbi_cu_result sim_cuMemFreeHost(void *pointer) {
   SIM_GUARD(cuMemFreeHost, SIM_LAUNCH);
   sim_pump();
   if (sim_usable()) return sim_usable();
+  sim_drain("cuMemFreeHost");
   kmbi_cu_result result = give((uintptr_t)pointer, SIM_PINNED);
   return guard.result ? guard.result : result;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "costs.h"
 #include "inside.h"
@@ -23,7 +22,7 @@ static struct CUctx_st primaries[8];
 static sim_object *objects;
 static int held; /* things that are no objects */
 static unsigned lost_with_context;
-static pid_t owner;
+static bool initialised, forked;
 static unsigned child_calls;
 static _Thread_local struct CUctx_st *current;
 
@@ -35,8 +34,11 @@ static void make_lock(void) {
   pthread_mutexattr_destroy(&attributes);
 }
 
+static void in_child(void) {
+  forked = initialised;
+}
+
 static void set_up(void) {
-  make_lock();
   settings = (sim_settings){.l2_bytes = 60u << 20, /* the attribute: 60 MiB */
                             .memory_bytes = UINT64_C(1) << 32,
                             .devices = 4,
@@ -45,8 +47,14 @@ static void set_up(void) {
   now = 1000000;
 }
 
+static void first_set_up(void) {
+  make_lock();
+  pthread_atfork(NULL, NULL, in_child);
+  set_up();
+}
+
 void sim_reset(void) {
-  pthread_once(&once, set_up);
+  pthread_once(&once, first_set_up);
   set_up();
   memset(calls, 0, sizeof calls);
   memset(&fault, 0, sizeof fault);
@@ -59,7 +67,7 @@ void sim_reset(void) {
 }
 
 sim_settings *sim_set(void) {
-  pthread_once(&once, set_up);
+  pthread_once(&once, first_set_up);
   return &settings;
 }
 
@@ -100,7 +108,7 @@ uint64_t sim_calls(sim_function function) {
 }
 
 void sim_fail(sim_function function, uint64_t k, unsigned code) {
-  pthread_once(&once, set_up);
+  pthread_once(&once, first_set_up);
   fault.function = function;
   fault.at = calls[function] + k;
   fault.code = code;
@@ -123,7 +131,7 @@ static bool is_sticky(unsigned code) {
 
 sim_guard sim_enter(sim_function function, uint64_t cost) {
   sim_guard guard = {0};
-  pthread_once(&once, set_up);
+  pthread_once(&once, first_set_up);
   pthread_mutex_lock(&lock);
   now += cost;
   calls[function]++;
@@ -136,14 +144,14 @@ sim_guard sim_enter(sim_function function, uint64_t cost) {
     return guard;
   }
   if (!is_driver(function)) return guard;
-  if (function == SIM_cuInit && !owner) owner = getpid();
+  if (function == SIM_cuInit && !forked) initialised = true;
   bool about_process = function == SIM_cuGetErrorName ||
                        function == SIM_cuGetErrorString ||
                        function == SIM_cuDriverGetVersion ||
                        function == SIM_cuGetProcAddress;
   if (about_process) return guard;
-  if (owner && owner != getpid()) child_calls++;
-  if (owner != getpid()) guard.result = 3; /* not initialised */
+  if (forked) child_calls++;
+  if (forked || !initialised) guard.result = 3; /* not initialised */
   return guard;
 }
 
@@ -161,7 +169,7 @@ uint64_t sim_now(void) {
 }
 
 void sim_pass(uint64_t ns) {
-  pthread_once(&once, set_up);
+  pthread_once(&once, first_set_up);
   pthread_mutex_lock(&lock);
   now += ns;
   pthread_mutex_unlock(&lock);
@@ -211,7 +219,7 @@ bool sim_is(const void *wanted, sim_type type) {
 static void release(sim_object *object) {
   switch (object->type) {
   case SIM_STREAM:
-    sim_free_ops(((struct CUstream_st *)(void *)object)->first);
+    sim_clear((struct CUstream_st *)(void *)object);
     break;
   case SIM_GRAPH:
     sim_free_ops(((struct CUgraph_st *)(void *)object)->first);

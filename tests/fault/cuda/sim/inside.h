@@ -143,7 +143,9 @@ struct CUstream_st *sim_stream_of(struct CUstream_st *handle);
 void sim_enqueue(struct CUstream_st *stream, const sim_op *op);
 void sim_append(sim_op ***end, const sim_op *op);
 void sim_free_ops(sim_op *first);
+void sim_clear(struct CUstream_st *stream);
 void sim_pump(void);
+void sim_drain(const char *call);
 bool sim_idle(const struct CUstream_st *stream);
 void sim_sticky(struct CUctx_st *context, unsigned error);
 /* Breaks captures that the calling thread's doing would break. */

@@ -1,4 +1,5 @@
 /* Streams: what is enqueued happens in order once its time has come. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@ void sim_append(sim_op ***end, const sim_op *op) {
   **end = copy;
   *end = &copy->next;
 }
+
+static size_t queued;
 
 void sim_free_ops(sim_op *first) {
   while (first) {
@@ -39,11 +42,14 @@ struct CUstream_st *sim_stream_of(struct CUstream_st *handle) {
 void sim_enqueue(struct CUstream_st *stream, const sim_op *op) {
   sim_op copy = *op;
   copy.submitted = sim_now();
+  queued++;
   sim_append(&stream->end, &copy);
   if (op->kind == RECORD) op->event->pending++;
 }
 
-static void clear(struct CUstream_st *stream) {
+void sim_clear(struct CUstream_st *stream) {
+  for (const sim_op *op = stream->first; op; op = op->next)
+    queued--;
   sim_free_ops(stream->first);
   stream->first = NULL;
   stream->end = &stream->first;
@@ -53,7 +59,7 @@ void sim_sticky(struct CUctx_st *context, unsigned error) {
   if (!context->error) context->error = error;
   for (sim_object *o = sim_objects(); o; o = o->next)
     if (o->type == SIM_STREAM && o->context == context)
-      clear((struct CUstream_st *)(void *)o);
+      sim_clear((struct CUstream_st *)(void *)o);
 }
 
 static uint64_t noise(void) {
@@ -128,6 +134,7 @@ static bool step(struct CUstream_st *stream) {
   if (start > sim_now() || hangs(op)) return false;
   if (op->kind == WAIT && !wait_over(stream, op)) return false;
   stream->first = op->next;
+  queued--;
   if (!stream->first) stream->end = &stream->first;
   if (op->kind == WAIT) {
     stream->free_at = (stream->waited ? sim_now() : start) + SIM_GATE;
@@ -142,6 +149,7 @@ static bool step(struct CUstream_st *stream) {
 }
 
 void sim_pump(void) {
+  if (!queued) return;
   for (sim_object *o = sim_objects(); o; o = o->next) {
     if (o->type != SIM_STREAM) continue;
     struct CUstream_st *stream = (struct CUstream_st *)(void *)o;
@@ -152,6 +160,26 @@ void sim_pump(void) {
 
 bool sim_idle(const struct CUstream_st *stream) {
   return !stream->first && stream->free_at <= sim_now();
+}
+
+/* Some calls wait for all work of the context. What never ends would hold up
+ * the caller for ever: here it ends the process. */
+void sim_drain(const char *call) {
+  for (;;) {
+    uint64_t next = UINT64_MAX;
+    sim_pump();
+    for (const sim_object *o = sim_objects(); o; o = o->next) {
+      const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
+      if (o->type != SIM_STREAM || sim_idle(s)) continue;
+      if (s->free_at < next) next = s->free_at;
+    }
+    if (next == UINT64_MAX) return;
+    if (next <= sim_now()) {
+      fprintf(stderr, "%s would wait for ever\n", call);
+      abort();
+    }
+    sim_pass(next - sim_now());
+  }
 }
 
 /* Captures. */

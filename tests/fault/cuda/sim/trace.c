@@ -47,7 +47,9 @@ void sim_trace_reset(void) {
   capacity = 0;
   held_back = 0;
   kernels_seen = 0;
-  tracer = (sim_tracer){0};
+  /* A process registers its callbacks once. */
+  tracer = (sim_tracer){.request = tracer.request,
+                        .complete = tracer.complete};
   ids.depth = 0;
 }
 
