@@ -366,6 +366,8 @@ kmbi_cu_result sim_cuModuleLoadData(kmbi_cu_module *module,
   ENTER_CONTEXT(cuModuleLoadData, SIM_LAUNCH);
   if (!image || memcmp(image, ".version", 8) != 0)
     return KMBI_CU_UNSUPPORTED_PTX_VERSION;
+  if (sim_unsafe()) return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
+  sim_drain("cuModuleLoadData");
   *module = sim_make(SIM_MODULE, sizeof **module);
   return 0;
 }
