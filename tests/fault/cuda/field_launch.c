@@ -160,8 +160,7 @@ static void f25_a_cold_module_does_not_meet_a_closed_gate(void) {
     p.launch_user = &w;
     REQUIRE_OK(kmb_bench(b.device, &p, &r));
     REQUIRE(!telemetry(r, "telemetry.after.event_gate"));
-    if (always)
-      REQUIRE_HAS(kmb_last_error(NULL, NULL), "cannot be captured");
+    if (always) REQUIRE_HAS(kmb_last_error(NULL, NULL), "cannot be captured");
     kmb_result_destroy(r);
   }
   bed_end(&b);
@@ -335,8 +334,7 @@ static kmb_status launch_elsewhere(void *user, const kmb_launch *l) {
   kmbi_cu_enum state = 0;
   CU(w->a.b, cuStreamIsCapturing, l->stream, &state);
   if (state) other.stream = NULL;
-  if (w->in_graph)
-    CU(w->a.b, cuMemsetD32Async, w->memory, 1, 16, l->stream);
+  if (w->in_graph) CU(w->a.b, cuMemsetD32Async, w->memory, 1, 16, l->stream);
   return bed_launch_add(&w->a, &other);
 }
 

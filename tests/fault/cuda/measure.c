@@ -90,8 +90,8 @@ static void cold_takes_longer_than_warm(void) {
 }
 
 static void random_fill_is_the_hosts(void) {
-  static const kmb_dtype types[] = {KMB_F16,     KMB_BF16, KMB_F32,
-                                    KMB_F64,     KMB_TF32, KMB_F8_E4M3,
+  static const kmb_dtype types[] = {KMB_F16,     KMB_BF16,   KMB_F32,
+                                    KMB_F64,     KMB_TF32,   KMB_F8_E4M3,
                                     KMB_F8_E5M2, KMB_F4_E2M1};
   bed b;
   kmb_device *host = NULL;

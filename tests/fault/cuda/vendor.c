@@ -18,8 +18,7 @@ static const struct {
   uint64_t batch;
 } scenarios[SCENARIOS] = {
     {"default, confirmed", 0, 0, 0, false, 0},
-    {"GRAPH", KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_ROTATED, false,
-     4},
+    {"GRAPH", KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_ROTATED, false, 4},
     {"HOST on a graph, caller's stream", KMB_TIMER_HOST, KMB_LAUNCH_GRAPH,
      KMB_CACHE_WARM, true, 4},
     {"TRACE on a graph", KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_COLD,
@@ -27,9 +26,7 @@ static const struct {
 };
 
 /* What a child tells its parent. */
-static struct shared {
-  uint64_t calls[SIM_FUNCTIONS];
-} *shared;
+static struct shared { uint64_t calls[SIM_FUNCTIONS]; } * shared;
 
 static kmb_status measure(bed *b, kmbi_cu_function kernel, int which) {
   kmb_result *r = NULL;
@@ -123,7 +120,7 @@ static uint64_t next(uint64_t k, uint64_t count, bool full) {
 
 int main(int argc, char **argv) {
   bool full = argc > 2 && strcmp(argv[2], "full") == 0;
-  int s = argc > 1 ? atoi(argv[1]) : 0;
+  int s = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
   unsigned cases = 0, failures = 0;
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -33,8 +33,7 @@ static uint64_t cut(size_t i, uint64_t at, uint64_t end) {
   if (from >= to) return 0;
   ranges[i].bytes = from - r.at;
   if (to < last && count < RANGES) {
-    memmove(&ranges[i + 2], &ranges[i + 1],
-            (count - i - 1) * sizeof *ranges);
+    memmove(&ranges[i + 2], &ranges[i + 1], (count - i - 1) * sizeof *ranges);
     ranges[i + 1] = (range){to, last - to, r.dirty};
     count++;
   }

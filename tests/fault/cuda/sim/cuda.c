@@ -329,8 +329,7 @@ kmbi_cu_result sim_cuMemcpyHtoDAsync(kmbi_cu_pointer to, const void *from,
 kmbi_cu_result sim_cuMemcpyDtoHAsync(void *to, kmbi_cu_pointer from,
                                      size_t bytes, kmbi_cu_stream stream) {
   ENTER_CONTEXT(cuMemcpyDtoHAsync, SIM_LAUNCH);
-  sim_op op = {
-      .kind = COPY, .to = (uintptr_t)to, .from = from, .bytes = bytes};
+  sim_op op = {.kind = COPY, .to = (uintptr_t)to, .from = from, .bytes = bytes};
   return submit(stream, &op, 279);
 }
 
@@ -361,8 +360,7 @@ kmbi_cu_result sim_cuLaunchKernel(kmbi_cu_function function, unsigned grid_x,
 
 /* Modules. */
 
-kmbi_cu_result sim_cuModuleLoadData(kmbi_cu_module *module,
-                                    const void *image) {
+kmbi_cu_result sim_cuModuleLoadData(kmbi_cu_module *module, const void *image) {
   ENTER_CONTEXT(cuModuleLoadData, SIM_LAUNCH);
   if (!image || memcmp(image, ".version", 8) != 0)
     return KMBI_CU_UNSUPPORTED_PTX_VERSION;

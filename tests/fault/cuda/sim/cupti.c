@@ -14,8 +14,8 @@ kmbi_cupti_result sim_cuptiGetResultString(kmbi_cupti_result result,
                                            const char **text) {
   SIM_ENTER(cuptiGetResultString, SIM_CALL);
   switch (result) {
-#define CASE(name, value, status)  \
-  case value:                      \
+#define CASE(name, value, status) \
+  case value:                     \
     *text = "CUPTI_ERROR_" #name; \
     return 0;
     KMBI_CUPTI_RESULT_MAP(CASE)
@@ -48,8 +48,9 @@ kmbi_cupti_result sim_cuptiUnsubscribe(kmbi_cupti_subscriber subscriber) {
   return guard.result;
 }
 
-kmbi_cupti_result sim_cuptiActivityRegisterCallbacks(
-    kmbi_cupti_request request, kmbi_cupti_complete complete) {
+kmbi_cupti_result
+sim_cuptiActivityRegisterCallbacks(kmbi_cupti_request request,
+                                   kmbi_cupti_complete complete) {
   SIM_ENTER(cuptiActivityRegisterCallbacks, SIM_CALL);
   sim_trace()->request = request;
   sim_trace()->complete = complete;
@@ -127,8 +128,8 @@ kmbi_cupti_result sim_cuptiActivityGetNumDroppedRecords(kmbi_cu_context context,
   return 0;
 }
 
-kmbi_cupti_result sim_cuptiActivityPushExternalCorrelationId(
-    kmbi_cupti_enum kind, uint64_t id) {
+kmbi_cupti_result
+sim_cuptiActivityPushExternalCorrelationId(kmbi_cupti_enum kind, uint64_t id) {
   SIM_ENTER(cuptiActivityPushExternalCorrelationId, SIM_CALL);
   sim_ids *ids = sim_trace_ids();
   if (ids->depth == sizeof ids->at / sizeof ids->at[0])
@@ -138,8 +139,8 @@ kmbi_cupti_result sim_cuptiActivityPushExternalCorrelationId(
   return 0;
 }
 
-kmbi_cupti_result sim_cuptiActivityPopExternalCorrelationId(
-    kmbi_cupti_enum kind, uint64_t *id) {
+kmbi_cupti_result
+sim_cuptiActivityPopExternalCorrelationId(kmbi_cupti_enum kind, uint64_t *id) {
   SIM_GUARD(cuptiActivityPopExternalCorrelationId, SIM_CALL);
   sim_ids *ids = sim_trace_ids();
   if (!ids->depth || ids->at[ids->depth - 1].kind != kind) return QUEUE_EMPTY;

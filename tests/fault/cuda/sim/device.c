@@ -145,10 +145,9 @@ sim_guard sim_enter(sim_function function, uint64_t cost) {
   }
   if (!is_driver(function)) return guard;
   if (function == SIM_cuInit && !forked) initialised = true;
-  bool about_process = function == SIM_cuGetErrorName ||
-                       function == SIM_cuGetErrorString ||
-                       function == SIM_cuDriverGetVersion ||
-                       function == SIM_cuGetProcAddress;
+  bool about_process =
+      function == SIM_cuGetErrorName || function == SIM_cuGetErrorString ||
+      function == SIM_cuDriverGetVersion || function == SIM_cuGetProcAddress;
   if (about_process) return guard;
   if (forked) child_calls++;
   if (forked || !initialised) guard.result = 3; /* not initialised */

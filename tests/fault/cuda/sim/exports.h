@@ -16,8 +16,8 @@ KMBI_CUPTI_MAP(SIM_EXPORT)
   kmbi_nvml_result sim_nvml_##field arguments __asm__(symbol);
 KMBI_NVML_MAP(SIM_EXPORT)
 #undef SIM_EXPORT
-kmbi_cu_result sim_get_proc(const char *symbol, void **function, int version,
-                            uint64_t flags,
-                            kmbi_cu_enum *status) __asm__("cuGetProcAddress_v2");
+kmbi_cu_result
+sim_get_proc(const char *symbol, void **function, int version, uint64_t flags,
+             kmbi_cu_enum *status) __asm__("cuGetProcAddress_v2");
 
 #endif

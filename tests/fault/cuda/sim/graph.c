@@ -129,7 +129,8 @@ kmbi_cu_result sim_cuStreamEndCapture(kmbi_cu_stream handle,
                                       kmbi_cu_graph *graph) {
   SIM_GUARD(cuStreamEndCapture, SIM_CALL);
   struct CUstream_st *stream = sim_stream_of(handle);
-  if (graph) *graph = NULL;
+  if (!graph) return INVALID_VALUE;
+  *graph = NULL;
   if (!stream) return INVALID_HANDLE;
   sim_capture capture = stream->capture;
   if (!capture.active) return guard.result ? guard.result : ILLEGAL_STATE;

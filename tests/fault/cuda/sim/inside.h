@@ -117,9 +117,9 @@ typedef struct sim_guard {
 } sim_guard;
 sim_guard sim_enter(sim_function function, uint64_t cost);
 void sim_leave(sim_guard *guard);
-#define SIM_GUARD(function, cost)                                         \
-  sim_guard guard __attribute__((cleanup(sim_leave))) =                   \
-      sim_enter(SIM_##function, (cost));                                  \
+#define SIM_GUARD(function, cost)                       \
+  sim_guard guard __attribute__((cleanup(sim_leave))) = \
+      sim_enter(SIM_##function, (cost));                \
   (void)guard
 #define SIM_ENTER(function, cost) \
   SIM_GUARD(function, cost);      \

@@ -104,8 +104,8 @@ static uint32_t encode(uint32_t format, double value) {
 static void store(uint64_t to, uint64_t k, uint32_t bits, uint64_t v) {
   unsigned char *bytes = at(to);
   if (bits == 4) {
-    bytes[k / 2] = (unsigned char)(k % 2 ? (bytes[k / 2] & 15) | (v & 15) << 4
-                                         : v & 15);
+    bytes[k / 2] =
+        (unsigned char)(k % 2 ? (bytes[k / 2] & 15) | (v & 15) << 4 : v & 15);
     return;
   }
   memcpy(bytes + k * (bits / 8), &v, bits / 8);

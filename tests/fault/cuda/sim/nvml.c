@@ -128,8 +128,7 @@ kmbi_nvml_result sim_nvml_mig(kmbi_nvml_device device, unsigned *current,
   return sim_set()->no_measures ? SIM_NVML_NOT_SUPPORTED : 0;
 }
 
-kmbi_nvml_result sim_nvml_persistence(kmbi_nvml_device device,
-                                      unsigned *mode) {
+kmbi_nvml_result sim_nvml_persistence(kmbi_nvml_device device, unsigned *mode) {
   SIM_ENTER(nvml_persistence, SIM_CALL);
   return measure(mode, 1, 1, device);
 }

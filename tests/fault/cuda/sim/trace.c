@@ -48,8 +48,7 @@ void sim_trace_reset(void) {
   held_back = 0;
   kernels_seen = 0;
   /* A process registers its callbacks once. */
-  tracer = (sim_tracer){.request = tracer.request,
-                        .complete = tracer.complete};
+  tracer = (sim_tracer){.request = tracer.request, .complete = tracer.complete};
   ids.depth = 0;
 }
 
@@ -134,14 +133,14 @@ void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
   bool kernel = op->kind == KERNEL || (op->in_graph && !op->seen_traced);
   if (kernel) {
     if (!sim_tracing() || spoil(&start, &end)) return;
-    r.kernel = (kmbi_cupti_kernel){
-        .kind = KMBI_CUPTI_KIND_CONCURRENT_KERNEL,
-        .start = start,
-        .end = end,
-        .context = context,
-        .stream = stream->id,
-        .correlation = op->correlation,
-        .name = op->kernel ? op->kernel->name : "copy"};
+    r.kernel =
+        (kmbi_cupti_kernel){.kind = KMBI_CUPTI_KIND_CONCURRENT_KERNEL,
+                            .start = start,
+                            .end = end,
+                            .context = context,
+                            .stream = stream->id,
+                            .correlation = op->correlation,
+                            .name = op->kernel ? op->kernel->name : "copy"};
   } else if (op->kind == COPY) {
     if (!tracer.enabled[KMBI_CUPTI_KIND_MEMCPY]) return;
     r.copy = (kmbi_cupti_copy){.kind = KMBI_CUPTI_KIND_MEMCPY,
