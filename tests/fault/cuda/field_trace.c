@@ -101,6 +101,21 @@ static void records_in_any_order_serve(void) {
   bed_end(&b);
 }
 
+/* CUPTI loses each eleventh kernel's record and does not say so. */
+static void a_span_without_all_its_records_is_left_out(void) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  sim_set()->lose_every = 11;
+  spin s = bed_spin(&b, 3, 2);
+  kmb_bench_params p = traced(&s, KMB_LAUNCH_GRAPH);
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE(bed_finding(r, KMB_FINDING_RECORDS_MISSING));
+  REQUIRE(bed_f64(r, KMB_VALUE_MIN) > 7000);
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
 /* No runtime call is there at all; and ids may come only with all calls. */
 static void f13_a_launch_through_the_driver_is_one_kernel(void) {
   for (int all = 0; all < 2; all++) {
@@ -110,10 +125,7 @@ static void f13_a_launch_through_the_driver_is_one_kernel(void) {
     sim_set()->no_single_calls = all;
     spin s = bed_spin(&b, 1, 1);
     kmb_bench_params p = traced(&s, KMB_LAUNCH_PLAIN);
-    kmb_status status = kmb_bench(b.device, &p, &r);
-    if (all && status) /* the first look found that out */
-      status = kmb_bench(b.device, &p, &r);
-    REQUIRE_OK(status);
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
     REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS), 1);
     REQUIRE_NEAR(bed_f64(r, KMB_VALUE_TIME), 1536, 2 * SIM_TICK);
     kmb_result_destroy(r);
@@ -232,6 +244,7 @@ int main(void) {
   failed += ALONE(f10_a_drop_count_that_cannot_be_had_is_not_none);
   failed += ALONE(f12_warm_up_records_stay_out);
   failed += ALONE(records_in_any_order_serve);
+  failed += ALONE(a_span_without_all_its_records_is_left_out);
   failed += ALONE(f13_a_launch_through_the_driver_is_one_kernel);
   failed += ALONE(f14_a_graph_launch_shows_24_kernels_and_7_copies);
   failed += ALONE(f15_a_second_subscriber_is_busy);
