@@ -63,6 +63,14 @@ void kmbi_cuda_leave(kmbi_cuda *self, kmbi_cu_context before) {
   (void)self->driver->cuCtxSetCurrent(before);
 }
 
+bool kmbi_cuda_reenter(kmbi_cuda *self, kmbi_cu_context *before) {
+  if (self->lost) return false;
+  if (!kmbi_cuda_enter(self, before)) return true;
+  if (self->lost) return false;
+  /* What was current may stay unknown; what is held goes even so. */
+  return !self->driver->cuCtxSetCurrent(self->space->context);
+}
+
 double kmbi_cuda_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -80,10 +88,9 @@ static void close_cuda(void *opened) {
   if (ours && !self->lost && self->retained) {
     kmbi_cu_context before = NULL;
     self->space = &self->primary;
-    if (!kmbi_cuda_enter(self, &before)) {
-      kmbi_cuda_memory_close(self);
-      kmbi_cuda_space_close(self, &self->primary);
-    }
+    bool entered = kmbi_cuda_reenter(self, &before);
+    kmbi_cuda_memory_close(self);
+    if (entered) kmbi_cuda_space_close(self, &self->primary);
     kmbi_cuda_leave(self, before);
     (void)self->driver->cuDevicePrimaryCtxRelease(self->device);
   } else {

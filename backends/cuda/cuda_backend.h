@@ -108,6 +108,8 @@ kmb_status kmbi_cuda_status_of(kmbi_cu_result result);
 /* Makes the space's context current; `leave` puts the caller's back. */
 kmb_status kmbi_cuda_enter(kmbi_cuda *self, kmbi_cu_context *before);
 void kmbi_cuda_leave(kmbi_cuda *self, kmbi_cu_context before);
+/* Enters in order to give back, in spite of an error; false if lost. */
+bool kmbi_cuda_reenter(kmbi_cuda *self, kmbi_cu_context *before);
 double kmbi_cuda_now(void);
 
 /* space.c */

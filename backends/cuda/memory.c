@@ -97,7 +97,7 @@ static void give_back(kmbi_cuda *self, kmbi_cuda_block *block) {
   if (block->bytes) {
     if (!self->lost) host->device_free(host->ctx, block->pointer, block->bytes);
   } else if (!self->lost) {
-    if (!kmbi_cuda_enter(self, &before) && still_there(self, block))
+    if (kmbi_cuda_reenter(self, &before) && still_there(self, block))
       (void)self->driver->cuMemFree(block->base);
     kmbi_cuda_leave(self, before);
   }

@@ -271,7 +271,7 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   const kmb_host *host = self->host;
   kmbi_cu_context before = NULL;
   if (!plan) return;
-  if (!self->lost && !kmbi_cuda_enter(self, &before)) {
+  if (kmbi_cuda_reenter(self, &before)) {
     release(plan);
     if (plan->client) kmbi_cupti_close(self, plan->client);
     kmbi_cuda_leave(self, before);

@@ -89,20 +89,25 @@ static kmb_status choose_calls(kmbi_cuda *self, const kmbi_cupti_api *api,
 #undef ID
   };
   kmb_status status = KMB_OK;
-  uint8_t enable = on;
   if (every_call || !api->cuptiActivityEnableDriverApi ||
       !api->cuptiActivityEnableRuntimeApi) {
     kmbi_cupti_enum both[] = {KMBI_CUPTI_KIND_DRIVER, KMBI_CUPTI_KIND_RUNTIME};
-    for (int i = 0; !status && i < 2; i++)
-      status = on ? CUPTI(self, api, cuptiActivityEnable, both[i])
-                  : CUPTI(self, api, cuptiActivityDisable, both[i]);
+    for (int i = 0; !status && on && i < 2; i++)
+      status = CUPTI(self, api, cuptiActivityEnable, both[i]);
+    for (int i = 0; !on && i < 2; i++)
+      (void)api->cuptiActivityDisable(both[i]);
     return status;
   }
+  /* Off is off: one that fails does not keep the others on. */
+  for (size_t i = 0; !on && i < sizeof driver / sizeof driver[0]; i++)
+    (void)api->cuptiActivityEnableDriverApi(driver[i], 0);
+  for (size_t i = 0; !on && i < sizeof runtime / sizeof runtime[0]; i++)
+    (void)api->cuptiActivityEnableRuntimeApi(runtime[i], 0);
+  if (!on) return KMB_OK;
   for (size_t i = 0; !status && i < sizeof driver / sizeof driver[0]; i++)
-    status = CUPTI(self, api, cuptiActivityEnableDriverApi, driver[i], enable);
+    status = CUPTI(self, api, cuptiActivityEnableDriverApi, driver[i], 1);
   for (size_t i = 0; !status && i < sizeof runtime / sizeof runtime[0]; i++)
-    status =
-        CUPTI(self, api, cuptiActivityEnableRuntimeApi, runtime[i], enable);
+    status = CUPTI(self, api, cuptiActivityEnableRuntimeApi, runtime[i], 1);
   return status;
 }
 
@@ -113,6 +118,7 @@ static kmb_status enable_all(kmbi_cuda *self, const kmbi_cupti_api *api) {
     status = CUPTI(self, api, cuptiActivityEnable, kinds[done]);
   if (!status) status = choose_calls(self, api, true);
   if (!status) return status;
+  (void)choose_calls(self, api, false);
   while (done-- > 0)
     (void)api->cuptiActivityDisable(kinds[done]);
   return status;
