@@ -50,17 +50,17 @@ test_in() {
   shift
   configure "$folder" -Dwerror=true "$@"
   compile "$folder"
-  run "$folder" "$label" --no-suite full
+  run "$folder" "$label" --no-suite full --no-suite exhaustive
 }
 
 if [ $full = no ]; then
   configure "$build"
   compile "$build"
-  run "$build" quick --no-suite full
+  run "$build" quick --no-suite full --no-suite exhaustive
 else
   configure "$build-gcc" -Dwerror=true -Ddocs=true -Dbench=true
   compile "$build-gcc"
-  run "$build-gcc" gcc
+  run "$build-gcc" gcc --no-suite exhaustive
   run "$build-gcc" units --setup valgrind
   test_in asan -Db_sanitize=address,undefined -Db_lundef=false
   test_in tsan -Db_sanitize=thread -Db_lundef=false
