@@ -171,6 +171,18 @@ static void raise_records(kmbi_run *run, const kmbi_round *round) {
                      (unsigned long long)round->missing,
                      (unsigned long long)run->device_ops);
   }
+  if (round->overlapping) {
+    double taken = (double)(round->count + round->dropped);
+    double share = 100 * (double)round->overlapping / taken;
+    kmb_figure figures[] = {{"overlapping_samples", (double)round->overlapping},
+                            {"overlapping_pct", share}};
+    kmbi_result_find(run->result, KMB_FINDING_ITERATIONS_OVERLAP, KMB_WARNING,
+                     figures, 2,
+                     "%llu samples (%.2g%%) began before the one before them "
+                     "ended, so that they shared the device; launch without "
+                     "programmatic dependence and join every stream",
+                     (unsigned long long)round->overlapping, share);
+  }
   double span = round->interval.median, idle = span - round->busy_ns;
   if (run->choice.launch_mode != KMB_LAUNCH_PLAIN || run->device_ops < 2 ||
       idle < HOST_BOUND_PCT / 100 * span)

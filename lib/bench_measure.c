@@ -52,6 +52,7 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
       round->missing++;
       continue;
     }
+    if (s->flags & KMB_SAMPLE_OVERLAP) round->overlapping++;
     size_t at = run->sample_count++;
     column(run, SPAN)[at] = s->span_ns / (double)run->batch;
     column(run, BUSY)[at] = s->busy_ns / (double)run->batch;

@@ -46,7 +46,7 @@ typedef struct kmbi_round {
   size_t count;
   kmbi_interval interval; /* if has_interval */
   double wall_ns;
-  uint64_t dropped, invalid, missing, iterations, batch;
+  uint64_t dropped, invalid, missing, overlapping, iterations, batch;
   double busy_ns, sum_ns; /* medians; TRACE */
   uint64_t ops;
   kmbi_stop stop;

@@ -25,7 +25,7 @@ echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' >"$work/try.c"
 "$compiler" -std=gnu11 -g -O1 -fno-omit-frame-pointer -DKMB_STATIC \
   -DKMBI_PLUGIN_DIR='"/nowhere"' -fsanitize=fuzzer,address,undefined \
   -fno-sanitize-recover=undefined -Iinclude -Ilib -Itests \
-  lib/*.c backends/host/*.c tests/fuzz/json.c tests/fuzz/property.c \
+  lib/*.c backends/*/*.c tests/fuzz/json.c tests/fuzz/property.c \
   $(pkg-config --cflags --libs hwloc jansson) -lm -lpthread \
   -o "$work/json" || exit 1
 "$work/json" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \

@@ -114,7 +114,8 @@ typedef struct kmb_plan_desc {
 } kmb_plan_desc;
 
 enum {
-  KMB_SAMPLE_INVALID = 1u << 0 /**< impossible timestamps: not used */
+  KMB_SAMPLE_INVALID = 1u << 0, /**< impossible timestamps: not used */
+  KMB_SAMPLE_OVERLAP = 1u << 1  /**< it began before the one before it ended */
 };
 
 /** One sample, of `batch` iterations. The layout is final. */

@@ -17,10 +17,10 @@ extern "C" {
  *  "telemetry.before.core0_mhz". What could not be read is an entry without a
  *  value and with a reason.
  *
- *  A metadata value or an axis's value is replaced by "[redacted]" if its key, its variable or its
- *  command-line option looks like a secret. Upper and lower case are the same,
- *  and a name is split into words at `_`, `-`, `.` and where camelCase starts
- *  another. It looks like a secret if
+ *  A metadata value or an axis's value is replaced by "[redacted]" if its key,
+ *  its variable or its command-line option looks like a secret. Upper and lower
+ *  case are the same, and a name is split into words at `_`, `-`, `.` and where
+ *  camelCase starts another. It looks like a secret if
  *  - a word contains SECRET, PASSWORD, PASSWD, PASSPHRASE, PASSCODE,
  *    CREDENTIAL or AUTHORIZATION, ends in PWD, or is AUTH, BEARER, COOKIE,
  *    COOKIES, KEYS, SESSIONID, SESSID or PHPSESSID;

@@ -47,6 +47,7 @@ TYPE(kmb_emit_fn, void (*)(void *, const char *, const char *, const char *));
 TYPE(kmb_backend_entry_fn, const kmb_backend_ops *(*)(void));
 
 VALUE(KMB_SAMPLE_INVALID, 1);
+VALUE(KMB_SAMPLE_OVERLAP, 2);
 
 MEMBER(kmb_host, struct_size, 0, 8, size_t);
 MEMBER(kmb_host, ctx, 8, 8, void *);

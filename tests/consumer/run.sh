@@ -80,7 +80,7 @@ cmake)
   # All four are built; each language and each kind of library runs once.
   "$work/cmake/minimal_cpp_static" >"$work/out" 2>&1 ||
     fail "the static C++ program failed: $(cat "$work/out")"
-  grep -q saxpy "$work/out" || fail "no result: $(cat "$work/out")"
+  grep -q scale "$work/out" || fail "no result: $(cat "$work/out")"
   program=$work/cmake/minimal
   ;;
 *) fail "unknown way" ;;
@@ -88,5 +88,5 @@ esac
 
 LD_LIBRARY_PATH=$libdir "$program" >"$work/out" 2>&1 ||
   fail "the program failed: $(cat "$work/out")"
-grep -q saxpy "$work/out" || fail "no result: $(cat "$work/out")"
+grep -q scale "$work/out" || fail "no result: $(cat "$work/out")"
 echo "ok $way"

@@ -41,7 +41,7 @@ for program in minimal_shared minimal_cpp_static; do
   [ -f "$work/build/$program" ] || program=minimal_static # no C++ compiler
   "$work/build/$program" >"$work/out" 2>&1 ||
     fail "$program: $(cat "$work/out")"
-  grep -q saxpy "$work/out" || fail "$program: no result: $(cat "$work/out")"
+  grep -q scale "$work/out" || fail "$program: no result: $(cat "$work/out")"
   ran="$ran $program"
 done
 

@@ -194,6 +194,33 @@ static void host_bound(void) {
   REQUIRE(!comes("kernel=1000,launch=8000", KMB_FINDING_HOST_BOUND));
 }
 
+static void warm(trial *t) {
+  t->p.cache = KMB_CACHE_WARM;
+}
+
+static void iterations_overlap(void) {
+  trial t;
+  begin(&t, "overlap=0.2,noise=gauss:0.02");
+  warm(&t);
+  run(&t);
+  REQUIRE(raised(&t, KMB_FINDING_ITERATIONS_OVERLAP));
+  kmb_finding f = kmb_finding_init();
+  for (uint64_t i = 0; f.code != KMB_FINDING_ITERATIONS_OVERLAP; i++)
+    REQUIRE_EQ(kmb_result_finding(t.r, i, &f), KMB_OK);
+  REQUIRE_EQ(f.figure_count, 2);
+  double n = (double)u64(&t, KMB_VALUE_SAMPLES);
+  /* The first of each run of samples has none before it. */
+  REQUIRE(f.figures[0].value > 0.8 * n && f.figures[0].value < n);
+  REQUIRE_NEAR(f.figures[1].value, 100 * f.figures[0].value / n, 1e-6);
+  finish(&t);
+  /* The sweep keeps them apart; another timer cannot see it. */
+  REQUIRE(!comes("overlap=0.2", KMB_FINDING_ITERATIONS_OVERLAP));
+  REQUIRE(
+      !comes_with("overlap=0.2", KMB_FINDING_ITERATIONS_OVERLAP, ask_for_host));
+  REQUIRE(
+      !comes_with("noise=gauss:0.02", KMB_FINDING_ITERATIONS_OVERLAP, warm));
+}
+
 static kmb_status half_launch(void *user, const kmb_launch *l) {
   operation *o = user;
   sim_kernel k = {.run = operation_run, .user = o};
@@ -345,6 +372,7 @@ int main(void) {
   RUN(invalid_timestamps);
   RUN(records_missing);
   RUN(host_bound);
+  RUN(iterations_overlap);
   RUN(stale_output);
   RUN(state_carried);
   RUN(check_skipped);

@@ -65,7 +65,8 @@ static void a_built_in_name_comes_first(void) {
   const kmb_backend_ops *ops = NULL;
   const char *spec = NULL;
   REQUIRE_OK(kmbi_backend_find("host:x", BAD_DIR, &ops, &spec));
-  REQUIRE(ops == kmbi_backend_at(0));
+  REQUIRE(ops == kmbi_backend_at(1));
+  REQUIRE_STR(ops->name, "host");
   REQUIRE_STR(spec, "x");
 }
 
@@ -74,7 +75,7 @@ static void auto_takes_built_in_ones_only(void) {
   const char *text = NULL;
   REQUIRE_OK(kmb_device_open("auto", NULL, &device));
   REQUIRE_OK(kmb_device_attr_text(device, KMB_DEVICE_BACKEND, &text));
-  REQUIRE_STR(text, "host");
+  REQUIRE(strcmp(text, "host") == 0 || strcmp(text, "cuda") == 0);
   kmb_device_close(device);
 }
 

@@ -256,11 +256,20 @@ static void a_finding_of_a_later_version_is_kept(void) {
   kmb_results_destroy(list);
 }
 
+typedef struct stranger {
+  const char *text, *message;
+  kmb_status status;
+} stranger;
+
+static void refuse_all(const stranger *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    REQUIRE_STATUS(read_string(cases[i].text), cases[i].status);
+    REQUIRE_HAS(kmb_last_error(NULL, NULL), cases[i].message);
+  }
+}
+
 static void strangers_are_refused_with_the_key(void) {
-  static const struct {
-    const char *text, *message;
-    kmb_status status;
-  } cases[] = {
+  static const stranger cases[] = {
       {"[]", "not an object", KMB_ERR_FORMAT},
       {"{}", "schema", KMB_ERR_FORMAT},
       {"{\"schema\": 1}", "schema", KMB_ERR_FORMAT},
@@ -300,6 +309,12 @@ static void strangers_are_refused_with_the_key(void) {
        KMB_ERR_FORMAT},
       {RESULT("\"time_ns\": 1, \"axes\": [], \"absent\": {\"time_ns\": \"\"}"),
        "both given and absent", KMB_ERR_FORMAT},
+  };
+  refuse_all(cases, sizeof cases / sizeof cases[0]);
+}
+
+static void strange_findings_samples_and_metadata_are_refused(void) {
+  static const stranger cases[] = {
       {RESULT("\"axes\": [], \"absent\": {}, \"findings\": [1]"), "findings",
        KMB_ERR_FORMAT},
       {RESULT("\"axes\": [], \"absent\": {}, \"findings\": [{}]"), "findings",
@@ -333,10 +348,7 @@ static void strangers_are_refused_with_the_key(void) {
               "\"samples_ns\": [], \"metadata\": {}"),
        "metadata_absent: missing", KMB_ERR_FORMAT},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    REQUIRE_STATUS(read_string(cases[i].text), cases[i].status);
-    REQUIRE_HAS(kmb_last_error(NULL, NULL), cases[i].message);
-  }
+  refuse_all(cases, sizeof cases / sizeof cases[0]);
 }
 
 /* The parser alone. */
@@ -498,6 +510,7 @@ int main(void) {
   RUN(what_a_later_version_adds_is_ignored);
   RUN(a_finding_of_a_later_version_is_kept);
   RUN(strangers_are_refused_with_the_key);
+  RUN(strange_findings_samples_and_metadata_are_refused);
   RUN(malformed_json_is_refused);
   RUN(every_prefix_of_a_document_is_refused);
   RUN(errors_name_line_and_column);

@@ -245,6 +245,7 @@ static void long_names_are_short_in_the_grid_alone(void) {
   snprintf(cut, sizeof cut, "%.63s…  ", whole);
   REQUIRE_HAS(text, name);
   REQUIRE_HAS(text, cut);
+  REQUIRE_EQ(strstr(text, cut)[-1], '\n'); /* 64 columns, no more */
   char *below = strstr(text, "\n\n");
   REQUIRE(below);
   REQUIRE(strstr(text, whole) > below);              /* its label */

@@ -94,6 +94,10 @@ static kmb_status take_trace(sim_plan *plan, uint32_t slot, uint64_t iteration,
     count--;
   seen s = read_records(device, count);
   if (count == 0) sample->flags |= KMB_SAMPLE_INVALID;
+  /* Nothing lies between two iterations that would keep them apart. */
+  bool apart = plan->desc.choice.cache == KMB_CACHE_COLD || plan->desc.reset;
+  if (c->overlap > 0 && iteration > 0 && !apart)
+    sample->flags |= KMB_SAMPLE_OVERLAP;
   double more =
       plan->desc.choice.launch_mode == KMB_LAUNCH_GRAPH && count ? c->node : 0;
   sample->span_ns += s.span + more;

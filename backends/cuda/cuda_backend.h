@@ -1,0 +1,189 @@
+/* The CUDA backend's inside: what its files share. */
+#ifndef KMB_BACKENDS_CUDA_BACKEND_H
+#define KMB_BACKENDS_CUDA_BACKEND_H
+
+#include <kmb/backend.h>
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "load.h"
+
+/* Our kernels: X(name). */
+#define KMBI_CUDA_KERNEL_MAP(X) \
+  X(empty)                      \
+  X(spin)                       \
+  X(tick)                       \
+  X(sweep)                      \
+  X(touch)                      \
+  X(set) X(random_small) X(random_f64) X(random_int)
+
+typedef enum kmbi_cuda_kernel {
+#define KMBI_CUDA_KERNEL_ENUM(name) KMBI_CUDA_##name,
+  KMBI_CUDA_KERNEL_MAP(KMBI_CUDA_KERNEL_ENUM)
+#undef KMBI_CUDA_KERNEL_ENUM
+      KMBI_CUDA_KERNELS
+} kmbi_cuda_kernel;
+
+/* What we keep in one context. */
+typedef struct kmbi_cuda_space {
+  kmbi_cu_context context;
+  kmbi_cu_stream stream; /* our own, non-blocking; NULL until needed */
+  kmbi_cu_module module; /* NULL until needed */
+  kmbi_cu_function kernels[KMBI_CUDA_KERNELS];
+  kmbi_cu_pointer scratch; /* small results of kernels */
+  kmbi_cu_pointer sweep;
+  uint64_t sweep_bytes;
+  volatile uint32_t *gate; /* pinned host memory, and its device address */
+  kmbi_cu_pointer gate_device;
+} kmbi_cuda_space;
+
+/* Words of `scratch`: the sink of sweeps, then what kernels write. */
+enum { KMBI_CUDA_SCRATCH = 4096, KMBI_CUDA_OUT = 64, KMBI_CUDA_STEPS = 64 };
+
+/* Our allocations: where each is and what it was asked from. */
+typedef struct kmbi_cuda_block {
+  struct kmbi_cuda_block *next;
+  void *pointer;
+  kmbi_cu_pointer base;
+  kmbi_cu_context context;
+  uint64_t bytes; /* of the caller's hook; 0: ours */
+} kmbi_cuda_block;
+
+/* A bias and how far off it may be, of one timer, launch mode and batch. */
+typedef struct kmbi_cuda_bias {
+  double ns; /* of an iteration */
+  double uncertainty_ns;
+  uint64_t batch; /* 0: nothing is here */
+  uint64_t used;  /* the one used longest ago gives way */
+  kmb_timer timer;
+  kmb_launch_mode mode;
+  kmb_status status; /* of measuring it */
+  char why[KMBI_CUDA_TEXT];
+} kmbi_cuda_bias;
+
+enum { KMBI_CUDA_BIASES = 16 };
+
+typedef struct kmbi_cuda {
+  const kmb_host *host;
+  const kmbi_cu_driver *driver;
+  kmbi_cuda_space primary;
+  kmbi_cuda_space foreign; /* of a caller's stream in another context */
+  kmbi_cuda_space *space;  /* the one in use */
+  kmbi_cu_context before;  /* the caller's, while a stream is open */
+  kmbi_cuda_block *blocks;
+  uint64_t llc_given;
+  double deadline_ns;
+  double tick_ns; /* 0: not measured yet */
+  kmbi_cuda_bias biases[KMBI_CUDA_BIASES];
+  uint64_t bias_uses;
+  kmbi_nvml_device nvml_device;
+  kmbi_cuda_failure nvml_failure;
+  pid_t pid;
+  kmbi_cu_device device;
+  int ordinal;
+  uint32_t streams_open;
+  bool retained;
+  bool lost; /* nothing is asked of the driver any more */
+  bool nvml_tried;
+  char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
+  char name[KMBI_CUDA_TEXT];
+  char arch[32];
+  char uuid[64];
+  char pci_id[32];
+  char pci_bus[32];
+} kmbi_cuda;
+
+#define KMBI_CUDA_FAIL(self, status, vendor, ...) \
+  ((self)->host->fail((self)->host->ctx, (status), (vendor), __VA_ARGS__))
+
+/* cuda.c: errors and the current context. */
+
+/* KMB_OK, or a failure that names the call and the driver's code and words. */
+kmb_status kmbi_cuda_check(kmbi_cuda *self, kmbi_cu_result result,
+                           const char *call);
+kmb_status kmbi_cuda_status_of(kmbi_cu_result result);
+#define KMBI_CU(self, name, ...) \
+  kmbi_cuda_check((self), (self)->driver->name(__VA_ARGS__), #name)
+/* Makes the space's context current; `leave` puts the caller's back. */
+kmb_status kmbi_cuda_enter(kmbi_cuda *self, kmbi_cu_context *before);
+void kmbi_cuda_leave(kmbi_cuda *self, kmbi_cu_context before);
+/* Enters in order to give back, in spite of an error; false if lost. */
+bool kmbi_cuda_reenter(kmbi_cuda *self, kmbi_cu_context *before);
+double kmbi_cuda_now(void);
+
+/* space.c */
+kmb_status kmbi_cuda_space_stream(kmbi_cuda *self, kmbi_cu_stream *stream);
+kmb_status kmbi_cuda_space_module(kmbi_cuda *self);
+kmb_status kmbi_cuda_space_gate(kmbi_cuda *self);
+void kmbi_cuda_space_close(kmbi_cuda *self, kmbi_cuda_space *space);
+/* Launches one of ours over `work` items. */
+kmb_status kmbi_cuda_launch(kmbi_cuda *self, kmbi_cu_stream stream,
+                            kmbi_cuda_kernel kernel, uint64_t work,
+                            void **arguments);
+kmb_status kmbi_cuda_sweep_prepare(void *self, uint64_t bytes);
+kmb_status kmbi_cuda_sweep(kmbi_cuda *self, kmbi_cu_stream stream);
+kmb_status kmbi_cuda_touch(kmbi_cuda *self, kmbi_cu_stream stream,
+                           const kmb_span *span);
+kmb_status kmbi_cuda_spin(kmbi_cuda *self, kmbi_cu_stream stream,
+                          uint64_t cycles, kmbi_cu_pointer out);
+
+/* stream.c */
+kmb_status kmbi_cuda_stream_open(void *self, void *callers, void **stream);
+void kmbi_cuda_stream_close(void *self, void *stream);
+kmb_status kmbi_cuda_stream_wait(void *self, void *stream, double limit_ns);
+/* Waits inside the backend: LOST, and the device with it, after the limit. */
+kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream);
+
+/* attrs.c */
+kmb_status kmbi_cuda_attr_u64(void *self, kmb_device_attr attr,
+                              uint64_t *value);
+kmb_status kmbi_cuda_attr_f64(void *self, kmb_device_attr attr, double *value);
+kmb_status kmbi_cuda_attr_text(void *self, kmb_device_attr attr,
+                               const char **text);
+kmb_status kmbi_cuda_identify(kmbi_cuda *self);
+bool kmbi_cuda_attribute(kmbi_cuda *self, int attribute, int *value);
+
+/* memory.c */
+kmb_status kmbi_cuda_memory_available(void *self, uint64_t *bytes);
+kmb_status kmbi_cuda_alloc(void *self, uint64_t bytes, uint64_t align,
+                           void **pointer);
+void kmbi_cuda_free(void *self, void *pointer, uint64_t bytes);
+kmb_status kmbi_cuda_write(void *self, void *to, const void *from,
+                           uint64_t bytes);
+kmb_status kmbi_cuda_read(void *self, void *to, const void *from,
+                          uint64_t bytes);
+kmb_status kmbi_cuda_set(void *self, void *pointer, uint64_t pattern,
+                         uint64_t bytes);
+void kmbi_cuda_memory_close(kmbi_cuda *self);
+
+/* fill.c */
+kmb_status kmbi_cuda_fill_random(void *self, const kmb_fill *fill);
+
+/* propose.c */
+const char *kmbi_cuda_choice_problem(const kmbi_cuda *self,
+                                     const kmb_choice *choice);
+kmb_status kmbi_cuda_propose(void *self, const kmb_request *request,
+                             kmb_choice *choices, uint32_t capacity,
+                             uint32_t *count);
+
+/* plan.c */
+kmb_status kmbi_cuda_plan_create(void *self, const kmb_plan_desc *desc,
+                                 void **plan);
+kmb_status kmbi_cuda_plan_run(void *self, void *plan, uint64_t count,
+                              double until_ns, kmb_sample *samples,
+                              uint64_t *got);
+void kmbi_cuda_plan_destroy(void *self, void *plan);
+
+/* bias.c */
+kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
+                             uint64_t batch, double *ns,
+                             double *uncertainty_ns);
+
+/* describe.c */
+void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);
+void kmbi_cuda_telemetry(void *self, kmb_emit_fn emit, void *user);
+
+const kmb_backend_ops *kmbi_backend_cuda(void);
+
+#endif

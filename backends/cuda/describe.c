@@ -1,0 +1,181 @@
+/* Metadata and telemetry. What NVML cannot tell is absent with the reason. */
+#include "session.h"
+
+#include <stdio.h>
+
+static void emit_u64(kmb_emit_fn emit, void *user, const char *key,
+                     unsigned long long value) {
+  char text[32];
+  snprintf(text, sizeof text, "%llu", value);
+  emit(user, key, text, NULL);
+}
+
+static void emit_version(kmb_emit_fn emit, void *user, const char *key,
+                         int version) {
+  char text[32];
+  snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
+  emit(user, key, text, NULL);
+}
+
+/* NVML's handle, found by UUID or PCI id: its order is not CUDA's. */
+static const kmbi_nvml_api *find_nvml(kmbi_cuda *self) {
+  kmbi_cuda_failure *failure = &self->nvml_failure;
+  if (self->nvml_tried)
+    return self->nvml_device ? kmbi_cuda_nvml(failure) : NULL;
+  const kmbi_nvml_api *nvml = kmbi_cuda_nvml(failure);
+  self->nvml_tried = true;
+  if (!nvml) return NULL;
+  char mig[sizeof self->uuid];
+  kmbi_nvml_result result = nvml->by_uuid(self->uuid, &self->nvml_device);
+  if (result && self->uuid[0]) {
+    snprintf(mig, sizeof mig, "MIG%s", self->uuid + 3);
+    if (!nvml->by_uuid(mig, &self->nvml_device)) {
+      snprintf(self->uuid, sizeof self->uuid, "%s", mig);
+      return nvml;
+    }
+  }
+  if (result && nvml->by_pci)
+    result = nvml->by_pci(self->pci_bus, &self->nvml_device);
+  if (!result) return nvml;
+  self->nvml_device = NULL;
+  kmbi_cuda_failed(failure, KMB_ERR_UNAVAILABLE, (int64_t)result,
+                   "NVML knows no device %s at %s (%u)", self->uuid,
+                   self->pci_bus, result);
+  return NULL;
+}
+
+/* One number, or why there is none. */
+static void emit_number(kmb_emit_fn emit, void *user, const char *key,
+                        bool known, kmbi_nvml_result result, double value) {
+  char text[64];
+  if (!known) {
+    emit(user, key, NULL, "this NVML has no such function");
+  } else if (result) {
+    snprintf(text, sizeof text, "NVML answered %u", result);
+    emit(user, key, NULL, text);
+  } else {
+    snprintf(text, sizeof text, "%.10g", value);
+    emit(user, key, text, NULL);
+  }
+}
+
+static void emit_mode(kmb_emit_fn emit, void *user, const char *key, bool known,
+                      kmbi_nvml_result result, unsigned mode) {
+  if (known && !result)
+    emit(user, key, mode ? "on" : "off", NULL);
+  else
+    emit_number(emit, user, key, known, result, 0);
+}
+
+static void describe_nvml(kmbi_cuda *self, kmb_emit_fn emit, void *user) {
+  const kmbi_nvml_api *nvml = find_nvml(self);
+  char text[KMBI_NVML_TEXT] = "";
+  unsigned now = 0;
+  unsigned pending = 0;
+  if (!nvml) {
+    static const char *const keys[] = {"device.ecc", "device.mig",
+                                       "device.persistence",
+                                       "device.driver_version"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+      emit(user, keys[i], NULL, self->nvml_failure.text);
+    return;
+  }
+  kmbi_nvml_result result = 1;
+  if (nvml->driver_version) result = nvml->driver_version(text, sizeof text);
+  text[sizeof text - 1] = '\0';
+  emit(user, "device.driver_version", result ? NULL : text,
+       result ? "NVML does not tell the driver's version" : NULL);
+  result = nvml->ecc ? nvml->ecc(self->nvml_device, &now, &pending) : 1;
+  emit_mode(emit, user, "device.ecc", nvml->ecc != NULL, result, now);
+  result = nvml->mig ? nvml->mig(self->nvml_device, &now, &pending) : 1;
+  emit_mode(emit, user, "device.mig", nvml->mig != NULL, result, now);
+  result = nvml->persistence ? nvml->persistence(self->nvml_device, &now) : 1;
+  emit_mode(emit, user, "device.persistence", nvml->persistence != NULL, result,
+            now);
+}
+
+void kmbi_cuda_describe(void *opened, kmb_emit_fn emit, void *user) {
+  kmbi_cuda *self = opened;
+  kmbi_cuda_failure failure;
+  const kmbi_cupti_api *cupti = kmbi_cuda_cupti(&failure);
+  emit_version(emit, user, "device.cuda_driver_api", self->driver->version);
+  emit(user, "device.pci_bus", self->pci_bus, NULL);
+  if (cupti) {
+    emit_u64(emit, user, "device.cupti_api", cupti->version);
+    emit(user, "device.cupti_path", kmbi_cuda_cupti_path(), NULL);
+    const char *calls = kmbi_cupti_correlation();
+    emit(user, "cupti.correlation", calls,
+         calls ? NULL : "nothing has been traced in this process");
+  } else {
+    emit(user, "device.cupti_api", NULL, failure.text);
+  }
+  if (self->lost)
+    emit(user, "device.state", "lost", NULL);
+  else
+    describe_nvml(self, emit, user);
+}
+
+static void emit_reasons(kmbi_cuda *self, const kmbi_nvml_api *nvml,
+                         kmb_emit_fn emit, void *user) {
+  unsigned long long reasons = 0;
+  char text[160] = "";
+  size_t used = 0;
+  kmbi_nvml_result result = 1;
+  if (nvml->reasons) result = nvml->reasons(self->nvml_device, &reasons);
+  if (result && nvml->reasons_old)
+    result = nvml->reasons_old(self->nvml_device, &reasons);
+  if (result) {
+    emit(user, "throttle", NULL, "NVML does not tell why clocks are low");
+    return;
+  }
+#define NAME(bit, name)                                                  \
+  if (reasons & (bit))                                                   \
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s" name, \
+                             used ? "+" : "");
+  KMBI_NVML_REASON_MAP(NAME)
+#undef NAME
+  emit(user, "throttle", used ? text : "none", NULL);
+}
+
+static void emit_measures(kmbi_cuda *self, const kmbi_nvml_api *nvml,
+                          kmb_emit_fn emit, void *user) {
+  kmbi_nvml_device device = self->nvml_device;
+  unsigned value = 0;
+  unsigned long long energy = 0;
+  kmbi_nvml_result result = 1;
+  if (nvml->clock) result = nvml->clock(device, KMBI_NVML_CLOCK_SM, &value);
+  emit_number(emit, user, "clock_mhz", nvml->clock != NULL, result, value);
+  if (nvml->clock) result = nvml->clock(device, KMBI_NVML_CLOCK_MEMORY, &value);
+  emit_number(emit, user, "memory_clock_mhz", nvml->clock != NULL, result,
+              value);
+  if (nvml->power) result = nvml->power(device, &value);
+  emit_number(emit, user, "power_w_1s_average", nvml->power != NULL, result,
+              value / 1000.0);
+  if (nvml->energy) result = nvml->energy(device, &energy);
+  emit_number(emit, user, "energy_j", nvml->energy != NULL, result,
+              (double)energy / 1000.0);
+  if (nvml->temperature)
+    result = nvml->temperature(device, KMBI_NVML_TEMPERATURE_GPU, &value);
+  emit_number(emit, user, "temperature_c", nvml->temperature != NULL, result,
+              value);
+}
+
+void kmbi_cuda_telemetry(void *opened, kmb_emit_fn emit, void *user) {
+  kmbi_cuda *self = opened;
+  if (self->ungated[0]) emit(user, "event_gate", NULL, self->ungated);
+  if (self->lost) {
+    emit(user, "clock_mhz", NULL, "the device is lost");
+    return;
+  }
+  const kmbi_nvml_api *nvml = find_nvml(self);
+  if (!nvml) {
+    static const char *const keys[] = {"clock_mhz", "memory_clock_mhz",
+                                       "throttle",  "power_w_1s_average",
+                                       "energy_j",  "temperature_c"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+      emit(user, keys[i], NULL, self->nvml_failure.text);
+    return;
+  }
+  emit_measures(self, nvml, emit, user);
+  emit_reasons(self, nvml, emit, user);
+}

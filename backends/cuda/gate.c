@@ -1,0 +1,69 @@
+/* The gate: a word of host memory that the stream waits for, so that nothing
+ * of what is timed waits for the host. A stream that is held up so can hold up
+ * the host too, which then never opens the gate; where that may happen there is
+ * none, and it is said. */
+#include "plan.h"
+
+#include <stdio.h>
+
+static void without(kmbi_cuda_plan *plan, const char *why) {
+  kmbi_cuda *self = plan->self;
+  const kmb_host *host = self->host;
+  char line[KMBI_CUDA_TEXT + 64];
+  plan->gated = false;
+  snprintf(self->ungated, sizeof self->ungated, "%s", why);
+  snprintf(line, sizeof line,
+           "EVENT without a gate, so that host gaps may be timed too: %s", why);
+  host->log(host->ctx, KMB_LOG_WARNING, line);
+}
+
+/* One iteration without a gate first: what a first use loads or allocates it
+ * must not do behind one. */
+static kmb_status first_use(kmbi_cuda_plan *plan) {
+  kmb_status status = kmbi_cuda_before(plan);
+  if (!status) status = kmbi_cuda_iterate(plan);
+  return kmbi_cuda_drain(plan, status);
+}
+
+static kmb_status try_gate(kmbi_cuda_plan *plan) {
+  kmb_status status = kmbi_cuda_space_gate(plan->self);
+  if (!status) status = first_use(plan);
+  if (!status && !plan->graph)
+    status = kmbi_cuda_count_nodes(plan, &plan->nodes);
+  return status;
+}
+
+void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan) {
+  char why[KMBI_CUDA_TEXT];
+  kmbi_cuda_error kept = plan->before;
+  plan->self->ungated[0] = '\0';
+  plan->gated = true;
+  kmb_status status = try_gate(plan);
+  if (plan->self->lost) return; /* with the failure that says so */
+  if (status) {
+    snprintf(why, sizeof why, "%s", kmb_last_error(NULL, NULL));
+    without(plan, why);
+    /* Nothing failed that the caller asked for. */
+    (void)KMBI_CUDA_FAIL(plan->self, kept.status, kept.vendor, "%s",
+                         kept.message);
+  } else if (!plan->graph && plan->nodes > KMBI_CUDA_QUEUE) {
+    snprintf(why, sizeof why,
+             "one launch enqueues %llu operations, more than surely fit into "
+             "the queue",
+             (unsigned long long)plan->nodes);
+    without(plan, why);
+  }
+}
+
+kmb_status kmbi_cuda_gate_close(kmbi_cuda_plan *plan) {
+  kmbi_cuda_space *space = plan->self->space;
+  if (!plan->gated) return KMB_OK;
+  __atomic_store_n(space->gate, 0, __ATOMIC_SEQ_CST);
+  return KMBI_CU(plan->self, cuStreamWaitValue32, plan->stream,
+                 space->gate_device, 1, KMBI_CU_WAIT_GEQ);
+}
+
+void kmbi_cuda_gate_open(kmbi_cuda_plan *plan) {
+  if (plan->gated)
+    __atomic_store_n(plan->self->space->gate, 1, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,138 @@
+/* CUPTI's table. The library is part of the toolkit, not of the driver, so it
+ * is looked for wherever programs that trace keep it. */
+#define _GNU_SOURCE /* dlinfo */
+#include "load.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kmbi_cupti_api cupti;
+static kmbi_cuda_failure failed;
+static char path[PATH_MAX];
+static bool tried;
+
+enum { REQUIRED = 1, OPTIONAL = 0, NEWEST_MAJOR = 13 };
+
+/* Newest names first, but none that is newer than the driver before those that
+ * it knows. */
+static const char *const names_13[] = {"libcupti.so.13", "libcupti.so.12",
+                                       "libcupti.so.11.8", NULL};
+static const char *const names_12[] = {"libcupti.so.12", "libcupti.so.11.8",
+                                       "libcupti.so.13", NULL};
+
+static const char *const *names_for(int driver) {
+  return driver >= 1000 * NEWEST_MAJOR ? names_13 : names_12;
+}
+
+static void *open_in(const char *folder, const char *const *names) {
+  char full[PATH_MAX];
+  for (; *names; names++) {
+    int length = snprintf(full, sizeof full, "%s/%s", folder, *names);
+    if (length < 0 || (size_t)length >= sizeof full) continue;
+    void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    if (handle) return handle;
+  }
+  return NULL;
+}
+
+/* The packages nvidia-cuda-cupti lie beside a loaded torch. */
+static void *beside_torch(const char *const *names) {
+  static const char *const below[] = {"../../nvidia/cu13/lib",
+                                      "../../nvidia/cuda_cupti/lib", NULL};
+  char folder[PATH_MAX], full[PATH_MAX];
+  if (!kmbi_cuda_loaded_in("libtorch_cuda.so", folder, sizeof folder) &&
+      !kmbi_cuda_loaded_in("libc10_cuda.so", folder, sizeof folder))
+    return NULL;
+  for (int i = 0; below[i]; i++) {
+    int length = snprintf(full, sizeof full, "%s/%s", folder, below[i]);
+    if (length < 0 || (size_t)length >= sizeof full) continue;
+    void *handle = open_in(full, names);
+    if (handle) return handle;
+  }
+  return NULL;
+}
+
+static void *in_toolkits(const char *const *names) {
+  static const char *const patterns[] = {"/usr/local/cuda/extras/CUPTI/lib64",
+                                         "/usr/local/cuda/lib64",
+                                         "/usr/local/cuda-*/extras/CUPTI/lib64",
+                                         "/usr/local/cuda-*/lib64",
+                                         "/usr/local/cuda-*/targets/*/lib",
+                                         "/opt/cuda/extras/CUPTI/lib64",
+                                         NULL};
+  void *handle = NULL;
+  for (int i = 0; patterns[i] && !handle; i++) {
+    glob_t found;
+    if (glob(patterns[i], 0, NULL, &found) != 0) continue;
+    for (size_t k = found.gl_pathc; k-- > 0 && !handle;)
+      handle = open_in(found.gl_pathv[k], names);
+    globfree(&found);
+  }
+  return handle;
+}
+
+static void *open_library(int driver) {
+  const char *const *names = names_for(driver);
+  void *handle = kmbi_cuda_attach(names, "libcupti.so");
+  for (int i = 0; !handle && names[i]; i++)
+    handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  if (!handle) handle = beside_torch(names);
+  if (!handle) handle = in_toolkits(names);
+  return handle;
+}
+
+static void resolve(void *library) {
+  const char *missing = NULL;
+  struct link_map *map = NULL;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name)
+    snprintf(path, sizeof path, "%s", map->l_name);
+#define LOOK_UP(name, since, need, arguments)      \
+  *(void **)(&cupti.name) = dlsym(library, #name); \
+  if ((need) && !cupti.name && !missing) missing = #name;
+  KMBI_CUPTI_MAP(LOOK_UP)
+#undef LOOK_UP
+  kmbi_cupti_result result =
+      missing ? 0 : cupti.cuptiGetVersion(&cupti.version);
+  if (missing)
+    kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0, "%.150s lacks %s", path,
+                     missing);
+  else if (result)
+    kmbi_cuda_failed(&failed, KMB_ERR_UNAVAILABLE, (int64_t)result,
+                     "cuptiGetVersion failed with %u", result);
+  else if (cupti.version < KMBI_CUPTI_OLDEST)
+    kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0,
+                     "CUPTI's interface %u is too old, CUDA 11.8's (%d) is "
+                     "needed: %.120s",
+                     cupti.version, KMBI_CUPTI_OLDEST, path);
+}
+
+static void load(void) {
+  kmbi_cuda_failure none;
+  const kmbi_cu_driver *driver = kmbi_cuda_driver(&none);
+  void *library = open_library(driver ? driver->version : 0);
+  if (library)
+    resolve(library);
+  else
+    kmbi_cuda_failed(&failed, KMB_ERR_UNAVAILABLE, 0,
+                     "CUPTI (libcupti.so.13 or .12) is neither loaded, nor in "
+                     "the linker's path, nor in /usr/local/cuda*; it comes "
+                     "with the CUDA toolkit");
+}
+
+const kmbi_cupti_api *kmbi_cuda_cupti(kmbi_cuda_failure *failure) {
+  pthread_mutex_lock(&lock);
+  if (!tried) load();
+  tried = true;
+  *failure = failed;
+  pthread_mutex_unlock(&lock);
+  return failure->status ? NULL : &cupti;
+}
+
+const char *kmbi_cuda_cupti_path(void) {
+  return path;
+}

@@ -1,0 +1,90 @@
+/* The CUDA driver's table. */
+#include "load.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kmbi_cu_driver driver;
+static kmbi_cuda_failure failed;
+static bool tried;
+
+enum { REQUIRED = 1, OPTIONAL = 0 };
+
+typedef struct source {
+  void *library;
+  kmbi_cu_get_proc_v2 get_v2;
+  kmbi_cu_get_proc_v1 get_v1;
+  int version;
+} source;
+
+/* The name alone would give the oldest interface of it. */
+static void *look_up(const source *from, const char *name, int version,
+                     const char *symbol) {
+  void *function = NULL;
+  kmbi_cu_enum status = 0;
+  if (version > from->version) return NULL;
+  if (from->get_v2) {
+    if (from->get_v2(name, &function, version, KMBI_CU_PROC_DEFAULT, &status))
+      function = NULL;
+  } else if (from->get_v1) {
+    if (from->get_v1(name, &function, version, KMBI_CU_PROC_DEFAULT))
+      function = NULL;
+  } else {
+    function = dlsym(from->library, symbol);
+  }
+  return function;
+}
+
+static bool find_version(source *from) {
+  kmbi_cu_result (*version)(int *) = NULL;
+  *(void **)(&version) = dlsym(from->library, "cuDriverGetVersion");
+  kmbi_cu_result result = version ? version(&from->version) : 1;
+  if (!result) return true;
+  kmbi_cuda_failed(&failed, KMB_ERR_UNAVAILABLE, (int64_t)result,
+                   "libcuda.so.1 does not tell its version (%u); is it a stub "
+                   "of the SDK instead of the driver's?",
+                   result);
+  return false;
+}
+
+static void resolve(source *from) {
+  const char *missing = NULL;
+  if (!find_version(from)) return;
+  *(void **)(&from->get_v2) = dlsym(from->library, "cuGetProcAddress_v2");
+  *(void **)(&from->get_v1) = dlsym(from->library, "cuGetProcAddress");
+  driver.version = from->version;
+#define LOOK_UP(name, since, symbol, need, arguments)             \
+  *(void **)(&driver.name) = look_up(from, #name, since, symbol); \
+  if ((need) && !driver.name && !missing) missing = #name;
+  KMBI_CU_MAP(LOOK_UP)
+#undef LOOK_UP
+  if (missing)
+    kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0,
+                     "the CUDA driver (%d.%d) is too old: it has no %s; update "
+                     "it",
+                     from->version / 1000, from->version % 1000 / 10, missing);
+}
+
+static void load(void) {
+  static const char *const names[] = {"libcuda.so.1", NULL};
+  source from = {.library = kmbi_cuda_attach(names, "libcuda.so")};
+  if (!from.library) from.library = dlopen(names[0], RTLD_NOW | RTLD_LOCAL);
+  if (!from.library) {
+    const char *why = dlerror();
+    kmbi_cuda_failed(&failed, KMB_ERR_UNAVAILABLE, 0,
+                     "no CUDA driver: %.150s; install NVIDIA's driver",
+                     why ? why : names[0]);
+    return;
+  }
+  resolve(&from);
+}
+
+const kmbi_cu_driver *kmbi_cuda_driver(kmbi_cuda_failure *failure) {
+  pthread_mutex_lock(&lock);
+  if (!tried) load();
+  tried = true;
+  *failure = failed;
+  pthread_mutex_unlock(&lock);
+  return failure->status ? NULL : &driver;
+}

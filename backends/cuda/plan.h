@@ -1,0 +1,80 @@
+/* Plans: what their files share. */
+#ifndef KMB_BACKENDS_CUDA_PLAN_H
+#define KMB_BACKENDS_CUDA_PLAN_H
+
+#include "cuda_backend.h"
+#include "session.h"
+
+/* Event pairs of a plan, and the most device operations that may wait behind a
+ * closed gate: a queue that is full blocks the host, which then never opens
+ * it. */
+enum { KMBI_CUDA_PAIRS = 32, KMBI_CUDA_QUEUE = 400 };
+
+/* The last error as it was before a run, to tell whether the callback set one
+ * of its own. */
+typedef struct kmbi_cuda_error {
+  int64_t vendor;
+  kmb_status status;
+  char message[KMBI_CUDA_TEXT];
+} kmbi_cuda_error;
+
+typedef struct kmbi_cuda_plan {
+  kmb_plan_desc desc; /* args and warm point behind this struct */
+  size_t size;
+  kmbi_cuda *self;
+  kmbi_cu_stream stream;
+  uint64_t iteration; /* of the next launch */
+  uint32_t slot;      /* of the next launch */
+  bool cold, graph, gated;
+  kmbi_cu_exec *execs; /* one a slot; GRAPH: one */
+  size_t exec_count;
+  uint64_t nodes; /* of one iteration; 0: not known */
+  kmbi_cu_event events[2 * KMBI_CUDA_PAIRS];
+  uint32_t event_count;
+  double each_ns; /* wall time of an iteration, 0: not known */
+  uint64_t last_portion;
+  kmbi_cupti_client *client; /* TRACE */
+  kmbi_cuda_error before;
+} kmbi_cuda_plan;
+
+/* One run: how many samples are wanted, and until when. */
+typedef struct kmbi_cuda_run {
+  kmbi_cuda_plan *plan;
+  kmb_sample *samples;
+  uint64_t count, got;
+  double until_ns;
+} kmbi_cuda_run;
+
+/* plan.c */
+/* Reset, sweep and touches for the next slot. */
+kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan);
+/* One iteration's work: the callback, or its slot's graph. */
+kmb_status kmbi_cuda_iterate(kmbi_cuda_plan *plan);
+kmb_status kmbi_cuda_call(kmbi_cuda_plan *plan, uint32_t slot,
+                          uint64_t iteration);
+void kmbi_cuda_advance(kmbi_cuda_plan *plan);
+/* How many samples to enqueue before looking; 0: time is up or cancelled. */
+uint64_t kmbi_cuda_portion(const kmbi_cuda_run *run, uint64_t most);
+void kmbi_cuda_took(kmbi_cuda_plan *plan, uint64_t count, double started);
+/* After a failure: what is enqueued still uses the caller's memory. */
+kmb_status kmbi_cuda_drain(kmbi_cuda_plan *plan, kmb_status status);
+
+/* capture.c */
+kmb_status kmbi_cuda_capture(kmbi_cuda_plan *plan, uint32_t slot,
+                             uint64_t count, kmbi_cu_exec *exec,
+                             uint64_t *nodes);
+/* Captures one iteration, only to count what it enqueues. */
+kmb_status kmbi_cuda_count_nodes(kmbi_cuda_plan *plan, uint64_t *nodes);
+
+/* gate.c */
+void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan);
+kmb_status kmbi_cuda_gate_close(kmbi_cuda_plan *plan);
+void kmbi_cuda_gate_open(kmbi_cuda_plan *plan);
+
+/* time_*.c: taking samples with each timer. */
+kmb_status kmbi_cuda_take_events(kmbi_cuda_run *run);
+kmb_status kmbi_cuda_take_replays(kmbi_cuda_run *run);
+kmb_status kmbi_cuda_take_traces(kmbi_cuda_run *run);
+kmb_status kmbi_cuda_take_host(kmbi_cuda_run *run);
+
+#endif

@@ -1,0 +1,431 @@
+/* The process's one CUPTI session. */
+#include "session.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "records.h"
+
+#define WAIT_NS 2e9
+#define NAP_NS 200000
+
+/* Guarded by `lock`, which is never held while CUPTI may call back. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kmbi_cupti_client *clients;
+static uint32_t last_serial;
+static unsigned tracing; /* runs that are traced now */
+static unsigned quiet;   /* runs that must not be */
+static bool registered;
+static bool subscribed;
+static bool enabled;
+static bool every_call; /* all calls are recorded, not only some */
+static bool probed;     /* whether single calls suffice is known */
+static kmbi_cupti_subscriber subscriber;
+/* Turns changes of what is enabled into one after the other. */
+static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
+
+static const kmbi_cupti_enum kinds[] = {
+    KMBI_CUPTI_KIND_CONCURRENT_KERNEL, KMBI_CUPTI_KIND_MEMCPY,
+    KMBI_CUPTI_KIND_MEMCPY2, KMBI_CUPTI_KIND_MEMSET,
+    KMBI_CUPTI_KIND_EXTERNAL_CORRELATION};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static kmb_status status_of(kmbi_cupti_result result) {
+  switch (result) {
+  case KMBI_CUPTI_SUCCESS:
+    return KMB_OK;
+#define CASE(name, value, status) \
+  case value:                     \
+    return status;
+    KMBI_CUPTI_RESULT_MAP(CASE)
+#undef CASE
+  default:
+    return KMB_ERR_VENDOR;
+  }
+}
+
+static const char *cure_of(kmb_status status) {
+  if (status == KMB_ERR_BUSY)
+    return "; another tool in this process (a profiler, a sanitizer) holds "
+           "CUPTI: end it, or use the timer EVENT or GRAPH";
+  if (status == KMB_ERR_PERM)
+    return "; the driver reserves tracing for administrators";
+  return "";
+}
+
+static kmb_status check(kmbi_cuda *self, const kmbi_cupti_api *api,
+                        kmbi_cupti_result result, const char *call) {
+  if (result == KMBI_CUPTI_SUCCESS) return KMB_OK;
+  const char *text = NULL;
+  kmb_status status = status_of(result);
+  if (api->cuptiGetResultString(result, &text) || !text) text = "unknown";
+  return KMBI_CUDA_FAIL(self, status, (int64_t)result, "%s failed: %s (%u)%s",
+                        call, text, result, cure_of(status));
+}
+
+#define CUPTI(self, api, name, ...) \
+  check((self), (api), (api)->name(__VA_ARGS__), #name)
+
+static const kmbi_cupti_api *get_api(kmbi_cuda *self, kmb_status *status) {
+  kmbi_cuda_failure failure;
+  const kmbi_cupti_api *api = kmbi_cuda_cupti(&failure);
+  *status = KMB_OK;
+  if (!api)
+    *status = KMBI_CUDA_FAIL(self, failure.status, failure.vendor, "%s",
+                             failure.text);
+  return api;
+}
+
+/* Calls whose records carry the external ids. Without the choice of single
+ * calls all of them are recorded. */
+
+static kmb_status choose_calls(kmbi_cuda *self, const kmbi_cupti_api *api,
+                               bool on) {
+  static const uint32_t driver[] = {
+#define ID(name, id) id,
+      KMBI_CUPTI_DRIVER_CALLS(ID)};
+  static const uint32_t runtime[] = {KMBI_CUPTI_RUNTIME_CALLS(ID)
+#undef ID
+  };
+  kmb_status status = KMB_OK;
+  if (every_call || !api->cuptiActivityEnableDriverApi ||
+      !api->cuptiActivityEnableRuntimeApi) {
+    kmbi_cupti_enum both[] = {KMBI_CUPTI_KIND_DRIVER, KMBI_CUPTI_KIND_RUNTIME};
+    for (int i = 0; !status && on && i < 2; i++)
+      status = CUPTI(self, api, cuptiActivityEnable, both[i]);
+    for (int i = 0; !on && i < 2; i++)
+      (void)api->cuptiActivityDisable(both[i]);
+    return status;
+  }
+  /* Off is off: one that fails does not keep the others on. */
+  for (size_t i = 0; !on && i < sizeof driver / sizeof driver[0]; i++)
+    (void)api->cuptiActivityEnableDriverApi(driver[i], 0);
+  for (size_t i = 0; !on && i < sizeof runtime / sizeof runtime[0]; i++)
+    (void)api->cuptiActivityEnableRuntimeApi(runtime[i], 0);
+  if (!on) return KMB_OK;
+  for (size_t i = 0; !status && i < sizeof driver / sizeof driver[0]; i++)
+    status = CUPTI(self, api, cuptiActivityEnableDriverApi, driver[i], 1);
+  for (size_t i = 0; !status && i < sizeof runtime / sizeof runtime[0]; i++)
+    status = CUPTI(self, api, cuptiActivityEnableRuntimeApi, runtime[i], 1);
+  return status;
+}
+
+static kmb_status enable_all(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  kmb_status status = KMB_OK;
+  int done = 0;
+  for (; !status && done < KINDS; done++)
+    status = CUPTI(self, api, cuptiActivityEnable, kinds[done]);
+  if (!status) status = choose_calls(self, api, true);
+  if (!status) return status;
+  (void)choose_calls(self, api, false);
+  while (done-- > 0)
+    (void)api->cuptiActivityDisable(kinds[done]);
+  return status;
+}
+
+static void disable_all(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  (void)choose_calls(self, api, false);
+  for (int i = KINDS; i-- > 0;)
+    (void)api->cuptiActivityDisable(kinds[i]);
+}
+
+static void ignore(void *user, kmbi_cupti_enum domain, uint32_t id,
+                   const void *data) {
+  (void)user;
+  (void)domain;
+  (void)id;
+  (void)data;
+}
+
+/* Subscribing tells whether somebody else holds CUPTI. Under `change`. */
+static kmb_status subscribe(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  if (subscribed) return KMB_OK;
+  kmb_status status =
+      CUPTI(self, api, cuptiSubscribe, &subscriber, ignore, NULL);
+  if (status) return status;
+  if (!registered)
+    status = CUPTI(self, api, cuptiActivityRegisterCallbacks,
+                   kmbi_cupti_buffer_request, kmbi_cupti_buffer_complete);
+  if (status) {
+    (void)api->cuptiUnsubscribe(subscriber);
+    return status;
+  }
+  registered = true;
+  subscribed = true;
+  return KMB_OK;
+}
+
+static kmb_status set_enabled(kmbi_cuda *self, const kmbi_cupti_api *api,
+                              bool on) {
+  kmb_status status = KMB_OK;
+  pthread_mutex_lock(&change);
+  if (on && !subscribed)
+    status = KMBI_CUDA_FAIL(self, KMB_ERR_INTERNAL, 0,
+                            "CUPTI is enabled without a subscription");
+  if (!status && on && !enabled) status = enable_all(self, api);
+  if (!on && enabled) disable_all(self, api);
+  if (!status) enabled = on;
+  pthread_mutex_unlock(&change);
+  return status;
+}
+
+static bool widen(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  pthread_mutex_lock(&change);
+  bool first = !every_call;
+  if (first && enabled) disable_all(self, api);
+  if (first) {
+    every_call = true;
+    enabled = false;
+  }
+  pthread_mutex_unlock(&change);
+  if (first)
+    self->host->log(self->host->ctx, KMB_LOG_INFO,
+                    "CUPTI gives no external ids for single calls: all calls "
+                    "are recorded in this process");
+  return first && !set_enabled(self, api, true);
+}
+
+const char *kmbi_cupti_correlation(void) {
+  pthread_mutex_lock(&change);
+  const char *text = every_call ? "every call" : "single calls";
+  if (!probed) text = NULL;
+  pthread_mutex_unlock(&change);
+  return text;
+}
+
+/* Whoever traces and whoever must not be traced wait for each other. */
+
+static bool enter(unsigned *ours, const unsigned *theirs) {
+  double start = kmbi_cuda_now();
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    bool in = *theirs == 0;
+    if (in) ++*ours;
+    pthread_mutex_unlock(&lock);
+    if (in) return true;
+    if (kmbi_cuda_now() - start > WAIT_NS) return false;
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+  }
+}
+
+static void leave(unsigned *ours) {
+  pthread_mutex_lock(&lock);
+  --*ours;
+  pthread_mutex_unlock(&lock);
+}
+
+kmb_status kmbi_cupti_trace_begin(kmbi_cuda *self) {
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  if (!enter(&tracing, &quiet))
+    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                          "another thread measures with EVENT or GRAPH, which "
+                          "tracing would disturb");
+  status = set_enabled(self, api, true);
+  if (status) leave(&tracing);
+  return status;
+}
+
+void kmbi_cupti_trace_end(void) {
+  leave(&tracing);
+}
+
+kmb_status kmbi_cupti_quiet_begin(kmbi_cuda *self) {
+  if (!enter(&quiet, &tracing))
+    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                          "another thread traces through CUPTI, which would "
+                          "disturb EVENT and GRAPH");
+  pthread_mutex_lock(&change);
+  bool on = enabled;
+  pthread_mutex_unlock(&change);
+  if (!on) return KMB_OK;
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (api) status = set_enabled(self, api, false);
+  if (status) leave(&quiet);
+  return status;
+}
+
+void kmbi_cupti_quiet_end(void) {
+  leave(&quiet);
+}
+
+/* Clients. */
+
+static kmb_status join(kmbi_cuda *self, const kmbi_cupti_api *api,
+                       kmbi_cupti_client *client) {
+  pthread_mutex_lock(&change);
+  kmb_status status = subscribe(self, api);
+  pthread_mutex_unlock(&change);
+  if (status) return status;
+  pthread_mutex_lock(&lock);
+  client->serial = ++last_serial;
+  client->next = clients;
+  clients = client;
+  pthread_mutex_unlock(&lock);
+  status = kmbi_cupti_trace_begin(self);
+  if (!status) kmbi_cupti_trace_end();
+  if (!status)
+    status = CUPTI(self, api, cuptiGetContextId, self->space->context,
+                   &client->context);
+  return status;
+}
+
+kmb_status kmbi_cupti_open(kmbi_cuda *self, kmbi_cupti_client **out) {
+  const kmb_host *host = self->host;
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  kmbi_cupti_client *client =
+      host->alloc(host->ctx, sizeof *client, _Alignof(kmbi_cupti_client));
+  if (!client)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0, "no memory for a tracer");
+  memset(client, 0, sizeof *client);
+  status = join(self, api, client);
+  if (status) {
+    kmbi_cupti_close(self, client);
+    return status;
+  }
+  *out = client;
+  return KMB_OK;
+}
+
+void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
+  const kmb_host *host = self->host;
+  kmbi_cuda_failure failure;
+  const kmbi_cupti_api *api = kmbi_cuda_cupti(&failure);
+  pthread_mutex_lock(&lock);
+  for (kmbi_cupti_client **at = &clients; *at; at = &(*at)->next)
+    if (*at == client) {
+      *at = client->next;
+      break;
+    }
+  bool last = !clients;
+  pthread_mutex_unlock(&lock);
+  /* A device that is lost may block whoever asks CUPTI about it. */
+  if (api && last && !self->lost) {
+    pthread_mutex_lock(&change);
+    if (enabled) disable_all(self, api);
+    enabled = false;
+    if (subscribed) {
+      (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
+      kmbi_cupti_buffers_drop();
+      (void)api->cuptiUnsubscribe(subscriber);
+    }
+    subscribed = false;
+    pthread_mutex_unlock(&change);
+  }
+  free(client->links);
+  free(client->ops);
+  host->free(host->ctx, client, sizeof *client);
+}
+
+/* Records. */
+
+kmb_status kmbi_cupti_push(kmbi_cuda *self, const kmbi_cupti_client *client,
+                           uint32_t iteration) {
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  uint64_t id = (uint64_t)client->serial << 32 | iteration;
+  return CUPTI(self, api, cuptiActivityPushExternalCorrelationId,
+               KMBI_CUPTI_EXTERNAL_CUSTOM2, id);
+}
+
+kmb_status kmbi_cupti_pop(kmbi_cuda *self) {
+  kmb_status status = KMB_OK;
+  uint64_t id = 0;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  return CUPTI(self, api, cuptiActivityPopExternalCorrelationId,
+               KMBI_CUPTI_EXTERNAL_CUSTOM2, &id);
+}
+
+void kmbi_cupti_clear(kmbi_cupti_client *client) {
+  pthread_mutex_lock(&lock);
+  client->link_count = 0;
+  client->op_count = 0;
+  client->no_memory = false;
+  pthread_mutex_unlock(&lock);
+}
+
+void kmbi_cupti_hold(void) {
+  pthread_mutex_lock(&lock);
+}
+
+void kmbi_cupti_release(void) {
+  pthread_mutex_unlock(&lock);
+}
+
+kmb_status kmbi_cupti_now(kmbi_cuda *self, double *ns) {
+  uint64_t now = 0;
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (api) status = CUPTI(self, api, cuptiGetTimestamp, &now);
+  *ns = (double)now;
+  return status;
+}
+
+kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
+                              bool forced) {
+  kmb_status status = KMB_OK;
+  size_t dropped = 0;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  status = CUPTI(self, api, cuptiActivityFlushAll,
+                 forced ? KMBI_CUPTI_FLUSH_FORCED : 0);
+  /* A count that cannot be had is not a count of none. */
+  if (!status)
+    status =
+        CUPTI(self, api, cuptiActivityGetNumDroppedRecords, NULL, 0, &dropped);
+  if (status) return status;
+  pthread_mutex_lock(&lock);
+  for (kmbi_cupti_client *c = clients; c; c = c->next)
+    c->dropped += dropped;
+  kmbi_cupti_buffers_read(api, clients);
+  bool no_memory = client->no_memory;
+  pthread_mutex_unlock(&lock);
+  if (no_memory)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "no memory for the tracer's records");
+  return KMB_OK;
+}
+
+/* One traced launch of ours: false if its records lack the external id. */
+static kmb_status try_once(kmbi_cuda *self, kmbi_cupti_client *client,
+                           bool *linked) {
+  kmbi_cu_stream stream = NULL;
+  kmb_status status = kmbi_cuda_space_stream(self, &stream);
+  if (!status) status = kmbi_cupti_push(self, client, 0);
+  if (status) return status;
+  status = kmbi_cuda_launch(self, stream, KMBI_CUDA_empty, 1, NULL);
+  kmb_status popped = kmbi_cupti_pop(self);
+  if (!status) status = popped;
+  if (!status) status = kmbi_cuda_finish(self, stream);
+  if (!status) status = kmbi_cupti_collect(self, client, true);
+  pthread_mutex_lock(&lock);
+  *linked = client->link_count || !client->op_count;
+  pthread_mutex_unlock(&lock);
+  kmbi_cupti_clear(client);
+  return status;
+}
+
+kmb_status kmbi_cupti_probe(kmbi_cuda *self, kmbi_cupti_client *client) {
+  bool linked = true;
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  pthread_mutex_lock(&change);
+  bool known = probed;
+  pthread_mutex_unlock(&change);
+  if (known) return KMB_OK;
+  status = try_once(self, client, &linked);
+  if (status) return status;
+  if (!linked && !widen(self, api)) return KMB_ERR_VENDOR;
+  pthread_mutex_lock(&change);
+  probed = true;
+  pthread_mutex_unlock(&change);
+  return KMB_OK;
+}

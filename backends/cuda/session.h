@@ -1,0 +1,62 @@
+/* The process's one CUPTI session. It is global by nature: CUPTI serves one
+ * subscriber, and its records come for all contexts. Clients are counted and
+ * told apart by context. */
+#ifndef KMB_BACKENDS_CUDA_SESSION_H
+#define KMB_BACKENDS_CUDA_SESSION_H
+
+#include "cuda_backend.h"
+
+typedef struct kmbi_cupti_link { /* which iteration a call belongs to */
+  uint32_t correlation;
+  uint32_t iteration;
+} kmbi_cupti_link;
+
+typedef struct kmbi_cupti_op { /* a device operation */
+  uint64_t start, end;
+  uint32_t correlation;
+  uint32_t iteration; /* UINT32_MAX: of none */
+} kmbi_cupti_op;
+
+typedef struct kmbi_cupti_client {
+  struct kmbi_cupti_client *next;
+  kmbi_cupti_link *links;
+  kmbi_cupti_op *ops;
+  size_t link_count, link_capacity, op_count, op_capacity;
+  uint64_t dropped; /* records that CUPTI says it lost, in all */
+  uint32_t serial;  /* upper half of its external ids */
+  uint32_t context; /* CUPTI's number of it */
+  bool no_memory;   /* a record could not be kept */
+} kmbi_cupti_client;
+
+/* Subscribes for the first client. */
+kmb_status kmbi_cupti_open(kmbi_cuda *self, kmbi_cupti_client **client);
+void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client);
+
+/* Around work that is traced, and around work that must not be. Each excludes
+ * the other in the whole process; KMB_ERR_BUSY if another thread does the
+ * other for longer than two seconds. */
+kmb_status kmbi_cupti_trace_begin(kmbi_cuda *self);
+void kmbi_cupti_trace_end(void);
+kmb_status kmbi_cupti_quiet_begin(kmbi_cuda *self);
+void kmbi_cupti_quiet_end(void);
+
+/* Between the two calls, the calling thread's launches are of `iteration`. */
+kmb_status kmbi_cupti_push(kmbi_cuda *self, const kmbi_cupti_client *client,
+                           uint32_t iteration);
+kmb_status kmbi_cupti_pop(kmbi_cuda *self);
+void kmbi_cupti_clear(kmbi_cupti_client *client);
+/* While a client's records are looked at: another thread may bring more. */
+void kmbi_cupti_hold(void);
+void kmbi_cupti_release(void);
+/* Takes the records of what has ended; `forced`: of all. */
+kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
+                              bool forced);
+/* Once a process, while traced: tries whether records of the calls that start
+ * work carry external ids; else every call is recorded. */
+kmb_status kmbi_cupti_probe(kmbi_cuda *self, kmbi_cupti_client *client);
+/* Which calls are recorded; NULL before the probe. */
+const char *kmbi_cupti_correlation(void);
+/* CUPTI's time now. */
+kmb_status kmbi_cupti_now(kmbi_cuda *self, double *ns);
+
+#endif

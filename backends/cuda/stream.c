@@ -1,0 +1,106 @@
+/* Streams, and waiting for them with a deadline: nothing here blocks in the
+ * driver, for what never ends would never return. */
+#include "cuda_backend.h"
+
+#include <time.h>
+
+/* For so long a wait only asks again; later it sleeps between. */
+#define SPIN_NS 2e6
+#define NAP_NS 50000
+
+typedef enum waited { DONE, FAILED, LATE } waited;
+
+static waited wait_for(kmbi_cuda *self, kmbi_cu_stream stream, double limit_ns,
+                       kmb_status *status) {
+  double start = kmbi_cuda_now();
+  for (;;) {
+    kmbi_cu_result result = self->driver->cuStreamQuery(stream);
+    if (result != KMBI_CU_NOT_READY) {
+      *status = kmbi_cuda_check(self, result, "work on the stream");
+      return *status ? FAILED : DONE;
+    }
+    double passed = kmbi_cuda_now() - start;
+    if (limit_ns > 0 && passed > limit_ns) return LATE;
+    if (passed > SPIN_NS)
+      nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+  }
+}
+
+kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream) {
+  kmb_status status = KMB_OK;
+  if (wait_for(self, stream, self->deadline_ns, &status) != LATE) return status;
+  self->lost = true;
+  return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
+                        "work on cuda:%d did not end within %g s: the device "
+                        "is lost to this process and what it holds there is "
+                        "abandoned",
+                        self->ordinal, self->deadline_ns / 1e9);
+}
+
+kmb_status kmbi_cuda_stream_wait(void *opened, void *stream, double limit_ns) {
+  kmbi_cuda *self = opened;
+  kmbi_cu_context before = NULL;
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status && wait_for(self, stream, limit_ns, &status) == LATE)
+    status = KMBI_CUDA_FAIL(self, KMB_ERR_TIMEOUT, 0,
+                            "the stream's work did not end within %g s",
+                            limit_ns / 1e9);
+  kmbi_cuda_leave(self, before);
+  return status;
+}
+
+/* The caller's stream brings its context, which must be on our device. */
+static kmb_status adopt(kmbi_cuda *self, kmbi_cu_stream stream) {
+  kmbi_cu_context context = NULL;
+  kmbi_cu_device device = -1;
+  kmb_status status = KMBI_CU(self, cuStreamGetCtx, stream, &context);
+  if (!status) status = KMBI_CU(self, cuCtxSetCurrent, context);
+  if (!status) status = KMBI_CU(self, cuCtxGetDevice, &device);
+  if (status) return status;
+  if (device != self->device)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_INVALID, 0,
+                          "the stream belongs to another device than cuda:%d",
+                          self->ordinal);
+  if (context != self->primary.context) {
+    self->foreign.context = context;
+    self->space = &self->foreign;
+  }
+  return KMB_OK;
+}
+
+/* Between open and close the stream's context is current, since the engine and
+ * the caller's callbacks work in it. */
+kmb_status kmbi_cuda_stream_open(void *opened, void *callers, void **stream) {
+  kmbi_cuda *self = opened;
+  kmbi_cu_context before = NULL;
+  *stream = NULL;
+  if (self->streams_open)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                          "cuda:%d: a stream is in use already", self->ordinal);
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  kmbi_cu_stream handle = callers;
+  if (!status)
+    status =
+        callers ? adopt(self, handle) : kmbi_cuda_space_stream(self, &handle);
+  if (status) {
+    kmbi_cuda_leave(self, before);
+    return status;
+  }
+  self->before = before;
+  self->streams_open = 1;
+  *stream = handle;
+  return KMB_OK;
+}
+
+void kmbi_cuda_stream_close(void *opened, void *stream) {
+  kmbi_cuda *self = opened;
+  (void)stream;
+  if (!self->streams_open) return;
+  self->streams_open = 0;
+  if (self->space == &self->foreign) {
+    if (!self->lost) kmbi_cuda_space_close(self, &self->foreign);
+    self->space = &self->primary;
+  }
+  if (!self->lost) kmbi_cuda_leave(self, self->before);
+  self->before = NULL;
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Puts the GPU tests and all that they need beside the C library into one
+# folder, to be carried to a machine that has a GPU and nothing to build with.
+#
+# usage: gpu-pack.sh [BUILD_FOLDER [FOLDER]]     (build, gpu-pack)
+set -u
+CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
+build=${1:-build} folder=${2:-gpu-pack}
+rm -rf "$folder"
+mkdir -p "$folder" || exit 1
+for program in "$build"/tests/gpu/gpu_*; do
+  [ -x "$program" ] && [ -f "$program" ] || continue
+  cp "$program" "$folder/" || exit 1
+done
+cp "$build/examples/cuda_copy" "$folder/" || exit 1
+[ -x "$folder/gpu_functional" ] || {
+  echo "$build has no GPU tests; build it first: ninja -C $build" >&2
+  exit 1
+}
+# The C library and its loader are the other machine's own.
+ldd "$build/tests/gpu/gpu_functional" | awk '$3 ~ /^\// { print $1, $3 }' |
+  while read -r name path; do
+    case $name in
+    libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | ld-linux*) ;;
+    *) cp -L "$path" "$folder/$name" || exit 1 ;;
+    esac
+  done
+du -sh "$folder"

@@ -1,0 +1,163 @@
+/* Our declarations of the vendor's interfaces beside the vendor's own headers.
+ * Everything is checked when this file is compiled; where there are no headers,
+ * it says so. */
+#ifndef KMB_HAVE_CUDA
+
+#include <stdio.h>
+
+int main(void) {
+  puts("SKIPPED: the CUDA toolkit's headers were not found, so that our "
+       "declarations are not compared with them");
+  return 77;
+}
+
+#else
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <cupti.h>
+
+#include <kmb/base.h>
+
+#include <cupti_api.h>
+#include <driver_api.h>
+
+#define SAME(a, b, what) \
+  _Static_assert(__builtin_types_compatible_p(a, b), what " differs")
+#define EQUAL(a, b) _Static_assert((long long)(a) == (long long)(b), #b)
+
+/* Prototypes of exactly the version that is asked for. */
+#define PROTOTYPE(name, version, symbol, need, arguments) \
+  SAME(__typeof__(((kmbi_cu_driver *)0)->name), PFN_##name##_v##version, #name);
+KMBI_CU_MAP(PROTOTYPE)
+SAME(kmbi_cu_get_proc_v2, PFN_cuGetProcAddress_v12000, "cuGetProcAddress_v2");
+SAME(kmbi_cu_get_proc_v1, PFN_cuGetProcAddress_v11030, "cuGetProcAddress");
+
+/* Handles, numbers, constants of the driver. */
+SAME(kmbi_cu_context, CUcontext, "CUcontext");
+SAME(kmbi_cu_stream, CUstream, "CUstream");
+SAME(kmbi_cu_pointer, CUdeviceptr, "CUdeviceptr");
+EQUAL(sizeof(CUuuid), 16);
+#define RESULT(name, value, status) EQUAL(KMBI_CU_##name, CUDA_ERROR_##name);
+KMBI_CU_RESULT_MAP(RESULT)
+EQUAL(KMBI_CU_SUCCESS, CUDA_SUCCESS);
+EQUAL(KMBI_CU_NOT_READY, CUDA_ERROR_NOT_READY);
+#define ATTRIBUTE(name, value) \
+  EQUAL(KMBI_CU_ATTR_##name, CU_DEVICE_ATTRIBUTE_##name);
+KMBI_CU_ATTRIBUTE_MAP(ATTRIBUTE)
+EQUAL(KMBI_CU_STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING);
+EQUAL(KMBI_CU_EVENT_DEFAULT, CU_EVENT_DEFAULT);
+EQUAL(KMBI_CU_HOST_PORTABLE, CU_MEMHOSTALLOC_PORTABLE);
+EQUAL(KMBI_CU_HOST_DEVICEMAP, CU_MEMHOSTALLOC_DEVICEMAP);
+EQUAL(KMBI_CU_WAIT_GEQ, CU_STREAM_WAIT_VALUE_GEQ);
+EQUAL(KMBI_CU_CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+EQUAL(KMBI_CU_CAPTURING_NONE, CU_STREAM_CAPTURE_STATUS_NONE);
+EQUAL(KMBI_CU_POINTER_CONTEXT, CU_POINTER_ATTRIBUTE_CONTEXT);
+EQUAL(KMBI_CU_PROC_DEFAULT, CU_GET_PROC_ADDRESS_DEFAULT);
+
+/* CUPTI: constants. */
+#define CUPTI_RESULT(name, value, status) \
+  EQUAL(KMBI_CUPTI_##name, CUPTI_ERROR_##name);
+KMBI_CUPTI_RESULT_MAP(CUPTI_RESULT)
+EQUAL(KMBI_CUPTI_SUCCESS, CUPTI_SUCCESS);
+EQUAL(KMBI_CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
+#define KIND(name, value) \
+  EQUAL(KMBI_CUPTI_KIND_##name, CUPTI_ACTIVITY_KIND_##name);
+KMBI_CUPTI_KIND_MAP(KIND)
+EQUAL(KMBI_CUPTI_EXTERNAL_CUSTOM2, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2);
+EQUAL(KMBI_CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+#define DRIVER_CALL(name, id) EQUAL(id, CUPTI_DRIVER_TRACE_CBID_##name);
+KMBI_CUPTI_DRIVER_CALLS(DRIVER_CALL)
+#define RUNTIME_CALL(name, id) EQUAL(id, CUPTI_RUNTIME_TRACE_CBID_##name);
+KMBI_CUPTI_RUNTIME_CALLS(RUNTIME_CALL)
+
+/* CUPTI: prefixes of records. The newest struct of the header stands for all
+ * that came before; fields were only appended. */
+#define FIELD(ours, own, theirs, field)                \
+  EQUAL(offsetof(ours, own), offsetof(theirs, field)); \
+  EQUAL(sizeof(((ours *)0)->own), sizeof(((theirs *)0)->field))
+#define KERNEL(type)                                          \
+  FIELD(kmbi_cupti_kernel, kind, type, kind);                 \
+  FIELD(kmbi_cupti_kernel, start, type, start);               \
+  FIELD(kmbi_cupti_kernel, end, type, end);                   \
+  FIELD(kmbi_cupti_kernel, device, type, deviceId);           \
+  FIELD(kmbi_cupti_kernel, context, type, contextId);         \
+  FIELD(kmbi_cupti_kernel, stream, type, streamId);           \
+  FIELD(kmbi_cupti_kernel, correlation, type, correlationId); \
+  FIELD(kmbi_cupti_kernel, name, type, name);                 \
+  _Static_assert(sizeof(kmbi_cupti_kernel) <= sizeof(type), #type)
+KERNEL(CUpti_ActivityKernel4);
+KERNEL(CUpti_ActivityKernel8);
+KERNEL(CUpti_ActivityKernel9);
+KERNEL(CUpti_ActivityKernel10);
+#define COPY(ours, type)                         \
+  FIELD(ours, kind, type, kind);                 \
+  FIELD(ours, bytes, type, bytes);               \
+  FIELD(ours, start, type, start);               \
+  FIELD(ours, end, type, end);                   \
+  FIELD(ours, device, type, deviceId);           \
+  FIELD(ours, context, type, contextId);         \
+  FIELD(ours, stream, type, streamId);           \
+  FIELD(ours, correlation, type, correlationId); \
+  _Static_assert(sizeof(ours) <= sizeof(type), #type)
+COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy5);
+COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy6);
+COPY(kmbi_cupti_peer, CUpti_ActivityMemcpyPtoP4);
+COPY(kmbi_cupti_set, CUpti_ActivityMemset4);
+FIELD(kmbi_cupti_external, kind, CUpti_ActivityExternalCorrelation, kind);
+FIELD(kmbi_cupti_external, external_kind, CUpti_ActivityExternalCorrelation,
+      externalKind);
+FIELD(kmbi_cupti_external, id, CUpti_ActivityExternalCorrelation, externalId);
+FIELD(kmbi_cupti_external, correlation, CUpti_ActivityExternalCorrelation,
+      correlationId);
+EQUAL(sizeof(kmbi_cupti_external), sizeof(CUpti_ActivityExternalCorrelation));
+
+/* CUPTI: its functions take what ours do. Enums and pointers to records are
+ * other types by name alone. */
+#define OURS(name) __typeof__(*((kmbi_cupti_api *)0)->name)
+SAME(OURS(cuptiGetVersion), __typeof__(cuptiGetVersion), "cuptiGetVersion");
+SAME(OURS(cuptiGetResultString), __typeof__(cuptiGetResultString),
+     "cuptiGetResultString");
+SAME(OURS(cuptiUnsubscribe), __typeof__(cuptiUnsubscribe), "cuptiUnsubscribe");
+SAME(OURS(cuptiActivityRegisterCallbacks),
+     __typeof__(cuptiActivityRegisterCallbacks),
+     "cuptiActivityRegisterCallbacks");
+SAME(OURS(cuptiActivityEnable), __typeof__(cuptiActivityEnable),
+     "cuptiActivityEnable");
+SAME(OURS(cuptiActivityDisable), __typeof__(cuptiActivityDisable),
+     "cuptiActivityDisable");
+SAME(OURS(cuptiActivityFlushAll), __typeof__(cuptiActivityFlushAll),
+     "cuptiActivityFlushAll");
+SAME(OURS(cuptiActivityGetNumDroppedRecords),
+     __typeof__(cuptiActivityGetNumDroppedRecords),
+     "cuptiActivityGetNumDroppedRecords");
+SAME(OURS(cuptiActivityPushExternalCorrelationId),
+     __typeof__(cuptiActivityPushExternalCorrelationId),
+     "cuptiActivityPushExternalCorrelationId");
+SAME(OURS(cuptiActivityPopExternalCorrelationId),
+     __typeof__(cuptiActivityPopExternalCorrelationId),
+     "cuptiActivityPopExternalCorrelationId");
+SAME(OURS(cuptiActivityEnableDriverApi),
+     __typeof__(cuptiActivityEnableDriverApi), "cuptiActivityEnableDriverApi");
+SAME(OURS(cuptiActivityEnableRuntimeApi),
+     __typeof__(cuptiActivityEnableRuntimeApi),
+     "cuptiActivityEnableRuntimeApi");
+SAME(OURS(cuptiGetContextId), __typeof__(cuptiGetContextId),
+     "cuptiGetContextId");
+SAME(OURS(cuptiGetTimestamp), __typeof__(cuptiGetTimestamp),
+     "cuptiGetTimestamp");
+SAME(CUptiResult(uint8_t *, size_t, CUpti_Activity **),
+     __typeof__(cuptiActivityGetNextRecord), "cuptiActivityGetNextRecord");
+SAME(CUptiResult(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *),
+     __typeof__(cuptiSubscribe), "cuptiSubscribe");
+SAME(__typeof__(CUpti_CallbackFunc),
+     void (*)(void *, CUpti_CallbackDomain, CUpti_CallbackId, const void *),
+     "CUpti_CallbackFunc");
+EQUAL(sizeof(CUpti_CallbackDomain), sizeof(kmbi_cupti_enum));
+EQUAL(sizeof(CUpti_SubscriberHandle), sizeof(kmbi_cupti_subscriber));
+
+int main(void) {
+  return 0;
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* What the stand-ins share. All of it is guarded by one recursive lock, which
+ * sim_enter() takes. */
+#ifndef KMB_TESTS_CUDA_INSIDE_H
+#define KMB_TESTS_CUDA_INSIDE_H
+
+#include <pthread.h>
+
+#include "sim.h"
+
+typedef enum sim_type {
+  SIM_STREAM,
+  SIM_MODULE,
+  SIM_FUNCTION,
+  SIM_EVENT_OBJECT,
+  SIM_GRAPH,
+  SIM_EXEC,
+  SIM_BLOCK,
+  SIM_PINNED,
+  SIM_TYPES
+} sim_type;
+
+/* Heads of all that is made in a context. */
+typedef struct sim_object {
+  struct sim_object *next;
+  struct CUctx_st *context;
+  sim_type type;
+} sim_object;
+
+struct CUctx_st {
+  unsigned references;
+  unsigned device;
+  unsigned id;
+  unsigned error; /* sticky */
+  struct CUstream_st *legacy;
+};
+
+enum { SIM_ARGUMENTS = 8 };
+
+typedef union sim_argument {
+  uint64_t u64;
+  uint32_t u32;
+  double f64;
+} sim_argument;
+
+typedef struct sim_kernel {
+  const char *name;
+  const char *sizes; /* of its arguments, a digit each */
+  /* Does its work and says how long it takes beyond a launch. */
+  uint64_t (*run)(struct CUctx_st *context, const sim_argument *a);
+} sim_kernel;
+
+typedef enum sim_kind { KERNEL, COPY, SET, RECORD, WAIT } sim_kind;
+
+typedef struct sim_op {
+  struct sim_op *next;
+  sim_kind kind;
+  const sim_kernel *kernel;
+  sim_argument a[SIM_ARGUMENTS];
+  uint64_t to, from, bytes; /* also: where to wait, for what */
+  struct CUevent_st *event;
+  uint64_t submitted;
+  uint32_t correlation;
+  uint32_t value;
+  bool in_graph, first; /* of a graph */
+  bool seen_traced;     /* the graph was made under the tracer's eyes */
+} sim_op;
+
+typedef struct sim_capture {
+  struct CUgraph_st *graph;
+  pthread_t owner;
+  unsigned mode;
+  bool active, invalid;
+} sim_capture;
+
+struct CUstream_st {
+  sim_object object;
+  sim_op *first, **end;
+  uint64_t free_at;
+  sim_capture capture;
+  unsigned id;
+  bool legacy, waited, after_event;
+};
+
+struct CUmod_st {
+  sim_object object;
+};
+struct CUfunc_st {
+  sim_object object;
+  struct CUmod_st *module;
+  const sim_kernel *kernel;
+};
+struct CUevent_st {
+  sim_object object;
+  uint64_t at;
+  unsigned pending;
+  bool recorded;
+};
+struct CUgraph_st {
+  sim_object object;
+  sim_op *first, **end;
+  size_t count;
+};
+struct CUgraphExec_st {
+  sim_object object;
+  sim_op *first;
+  bool seen;
+};
+struct sim_block {
+  sim_object object;
+  void *memory;
+  size_t bytes;
+};
+
+/* Around a call. */
+typedef struct sim_guard {
+  unsigned result;
+} sim_guard;
+sim_guard sim_enter(sim_function function, uint64_t cost);
+void sim_leave(sim_guard *guard);
+#define SIM_GUARD(function, cost)                       \
+  sim_guard guard __attribute__((cleanup(sim_leave))) = \
+      sim_enter(SIM_##function, (cost));                \
+  (void)guard
+#define SIM_ENTER(function, cost) \
+  SIM_GUARD(function, cost);      \
+  if (guard.result) return guard.result
+bool sim_lacks(const char *name);
+
+/* device.c */
+struct CUctx_st *sim_current(void);
+void sim_make_current(struct CUctx_st *context);
+unsigned sim_usable(void); /* 0, or why nothing can be done in the context */
+struct CUctx_st *sim_primary(unsigned device);
+void *sim_make(sim_type type, size_t size);
+bool sim_is(const void *object, sim_type type);
+void sim_destroy(void *object);
+void sim_drop_context(struct CUctx_st *context);
+sim_object *sim_objects(void);
+void sim_hold(int change); /* things that are no objects */
+
+/* queue.c */
+struct CUstream_st *sim_stream_of(struct CUstream_st *handle);
+void sim_enqueue(struct CUstream_st *stream, const sim_op *op);
+void sim_append(sim_op ***end, const sim_op *op);
+void sim_free_ops(sim_op *first);
+void sim_clear(struct CUstream_st *stream);
+void sim_pump(void);
+void sim_drain(const char *call);
+bool sim_idle(const struct CUstream_st *stream);
+void sim_sticky(struct CUctx_st *context, unsigned error);
+/* Breaks captures that the calling thread's doing would break. */
+unsigned sim_unsafe(void);
+void sim_invalidate_all(struct CUctx_st *context);
+bool sim_capturing(const struct CUctx_st *context);
+
+/* kernels.c */
+const sim_kernel *sim_kernel_named(const char *name);
+/* Whether memory is there; a fault of the context if not. */
+bool sim_reaches(struct CUctx_st *context, uint64_t at, uint64_t bytes);
+
+/* cache.c: bytes of an access that were not in the L2, and dirty ones that it
+ * pushed out. */
+typedef struct sim_traffic {
+  uint64_t hot, cold, dirty;
+} sim_traffic;
+sim_traffic sim_access(uint64_t at, uint64_t bytes, bool writes);
+void sim_cache_reset(void);
+uint64_t sim_traffic_ns(sim_traffic t);
+
+/* trace.c */
+uint32_t sim_trace_call(uint32_t callback_id);
+void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
+                  uint64_t start, uint64_t end);
+bool sim_tracing(void);
+void sim_trace_reset(void);
+uint64_t sim_trace_clock(void);
+/* What libcupti.so changes. */
+typedef struct sim_tracer {
+  kmbi_cupti_request request;
+  kmbi_cupti_complete complete;
+  bool subscribed, enabled[64], driver_calls[1024];
+  size_t dropped;
+} sim_tracer;
+sim_tracer *sim_trace(void);
+void sim_trace_flush(bool forced);
+size_t sim_record_size(uint32_t kind);
+typedef struct sim_ids {
+  unsigned depth;
+  struct {
+    unsigned kind;
+    uint64_t id;
+  } at[8];
+} sim_ids;
+sim_ids *sim_trace_ids(void);
+
+#endif

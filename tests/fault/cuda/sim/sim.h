@@ -1,0 +1,83 @@
+/* One virtual GPU machine behind stand-ins for libcuda, libcupti and
+ * libnvidia-ml. This part is for tests: what is simulated, what fails, what is
+ * held. Time is virtual: it passes with every call and every look at the
+ * clock. */
+#ifndef KMB_TESTS_CUDA_SIM_H
+#define KMB_TESTS_CUDA_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../../../backends/cuda/cupti_api.h"
+#include "../../../../backends/cuda/driver_api.h"
+#include "../../../../backends/cuda/nvml_api.h"
+
+/* Every function of the three libraries that the backend uses. */
+typedef enum sim_function {
+#define SIM_ENUM(name, version, symbol, need, arguments) SIM_##name,
+  KMBI_CU_MAP(SIM_ENUM)
+#undef SIM_ENUM
+#define SIM_ENUM(name, version, need, arguments) SIM_##name,
+      KMBI_CUPTI_MAP(SIM_ENUM)
+#undef SIM_ENUM
+#define SIM_ENUM(field, symbol, need, arguments) SIM_nvml_##field,
+          KMBI_NVML_MAP(SIM_ENUM)
+#undef SIM_ENUM
+              SIM_cuGetProcAddress,
+  SIM_cuCtxSynchronize,
+  SIM_FUNCTIONS
+} sim_function;
+
+enum { SIM_NVML_NOT_SUPPORTED = 3, SIM_NVML_NOT_FOUND = 6 };
+
+/* What is simulated; zeroed fields of `sim_reset` mean "as on an H200". */
+typedef struct sim_settings {
+  uint64_t l2_bytes;
+  uint64_t memory_bytes;
+  unsigned devices; /* in the machine, in NVML's order */
+  unsigned visible; /* the one that CUDA shows as its first and only one */
+  int driver_version;
+  const char *missing; /* a function that the libraries lack */
+  /* CUPTI */
+  bool other_subscriber;
+  unsigned drop_every;      /* each n-th kernel record is lost and counted */
+  unsigned lose_every;      /* each n-th kernel record is lost, unsaid */
+  unsigned zero_every;      /* each n-th has no times */
+  unsigned backwards_every; /* each n-th ends before it starts */
+  bool reversed;            /* records come last first */
+  bool late;                /* records come a flush later, if not forced */
+  bool no_single_calls;     /* ids come only if every call is recorded */
+  /* NVML */
+  unsigned long long throttle; /* of the visible device */
+  bool mig;
+  bool no_measures; /* NOT_SUPPORTED for all that is measured */
+} sim_settings;
+
+/* Sets the machine up anew; nothing may be held. */
+void sim_reset(void);
+sim_settings *sim_set(void);
+
+/* The k-th call from now (1: the next) of a function fails with `code`. What
+ * gives something back has given it back even so. */
+void sim_fail(sim_function function, uint64_t k, unsigned code);
+bool sim_failed(void); /* whether it did */
+uint64_t sim_calls(sim_function function);
+const char *sim_name(sim_function function);
+bool sim_is_cupti(sim_function function);
+bool sim_is_nvml(sim_function function);
+
+/* Virtual time in ns. */
+uint64_t sim_now(void);
+void sim_pass(uint64_t ns);
+
+/* What was taken and not given back, and what a context took with it. */
+unsigned sim_held(void);
+void sim_print_held(void);
+/* Driver calls of processes that were forked after cuInit(). */
+unsigned sim_child_calls(void);
+
+/* Driver functions that only tests call. */
+unsigned cuCtxSynchronize(void);
+
+#endif

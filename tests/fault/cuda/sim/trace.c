@@ -1,0 +1,202 @@
+/* The tracer inside the device: records of calls and operations, what happens
+ * to them, and how they get into buffers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "costs.h"
+#include "inside.h"
+
+/* Stamps are of CLOCK_REALTIME's size. */
+#define EPOCH UINT64_C(1700000000000000000)
+
+typedef union record {
+  uint32_t kind;
+  kmbi_cupti_kernel kernel;
+  kmbi_cupti_copy copy;
+  kmbi_cupti_set set;
+  kmbi_cupti_external external;
+  struct {
+    uint32_t kind;
+    uint32_t id;
+    uint64_t start, end;
+    uint32_t process, thread, correlation;
+  } call;
+  unsigned char all[216]; /* as large as a kernel's, CUDA 13.0 */
+} record;
+
+static sim_tracer tracer;
+static record *records;
+static size_t count, capacity;
+static size_t held_back; /* of the last flush: those come with the next one */
+static uint32_t last_correlation;
+static unsigned kernels_seen;
+static _Thread_local sim_ids ids;
+
+sim_tracer *sim_trace(void) {
+  return &tracer;
+}
+
+sim_ids *sim_trace_ids(void) {
+  return &ids;
+}
+
+void sim_trace_reset(void) {
+  free(records);
+  records = NULL;
+  count = 0;
+  capacity = 0;
+  held_back = 0;
+  kernels_seen = 0;
+  /* A process registers its callbacks once. */
+  tracer = (sim_tracer){.request = tracer.request, .complete = tracer.complete};
+  ids.depth = 0;
+}
+
+bool sim_tracing(void) {
+  return tracer.enabled[KMBI_CUPTI_KIND_CONCURRENT_KERNEL];
+}
+
+uint64_t sim_trace_clock(void) {
+  return sim_now() + EPOCH;
+}
+
+size_t sim_record_size(uint32_t kind) {
+  switch (kind) {
+  case KMBI_CUPTI_KIND_MEMCPY:
+    return 96;
+  case KMBI_CUPTI_KIND_MEMSET:
+    return 88;
+  case KMBI_CUPTI_KIND_EXTERNAL_CORRELATION:
+    return 24;
+  case KMBI_CUPTI_KIND_DRIVER:
+    return 40;
+  default:
+    return 216;
+  }
+}
+
+static void add(const record *r) {
+  if (count == capacity) {
+    capacity = capacity ? 2 * capacity : 256;
+    record *fresh = realloc(records, capacity * sizeof *records);
+    if (!fresh) abort();
+    records = fresh;
+  }
+  records[count++] = *r;
+}
+
+uint32_t sim_trace_call(uint32_t callback_id) {
+  uint32_t correlation = ++last_correlation;
+  bool single = tracer.driver_calls[callback_id];
+  bool all = tracer.enabled[KMBI_CUPTI_KIND_DRIVER];
+  if (!single && !all) return correlation;
+  /* The id comes before the call's own record. */
+  bool external = all || !sim_set()->no_single_calls;
+  external = external && tracer.enabled[KMBI_CUPTI_KIND_EXTERNAL_CORRELATION];
+  for (unsigned i = 0; external && i < ids.depth; i++) {
+    record r = {.external = {.kind = KMBI_CUPTI_KIND_EXTERNAL_CORRELATION,
+                             .external_kind = ids.at[i].kind,
+                             .id = ids.at[i].id,
+                             .correlation = correlation}};
+    add(&r);
+  }
+  record call = {.call = {.kind = KMBI_CUPTI_KIND_DRIVER,
+                          .id = callback_id,
+                          .start = sim_trace_clock(),
+                          .end = sim_trace_clock(),
+                          .correlation = correlation}};
+  add(&call);
+  return correlation;
+}
+
+static bool each(unsigned every) {
+  return every && kernels_seen % every == 0;
+}
+
+/* Lost, without times, or ending before it starts. */
+static bool spoil(uint64_t *start, uint64_t *end) {
+  const sim_settings *s = sim_set();
+  kernels_seen++;
+  if (each(s->zero_every)) *start = *end = 0;
+  if (each(s->backwards_every)) *end = *start - 10;
+  if (each(s->drop_every)) tracer.dropped++;
+  return each(s->drop_every) || each(s->lose_every);
+}
+
+void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
+                  uint64_t start, uint64_t end) {
+  uint32_t context = stream->object.context->id;
+  record r = {0};
+  start = (start + EPOCH) / SIM_TICK * SIM_TICK;
+  end = (end + EPOCH) / SIM_TICK * SIM_TICK;
+  /* A graph made unseen shows its copies as kernels. */
+  bool kernel = op->kind == KERNEL || (op->in_graph && !op->seen_traced);
+  if (kernel) {
+    if (!sim_tracing() || spoil(&start, &end)) return;
+    r.kernel =
+        (kmbi_cupti_kernel){.kind = KMBI_CUPTI_KIND_CONCURRENT_KERNEL,
+                            .start = start,
+                            .end = end,
+                            .context = context,
+                            .stream = stream->id,
+                            .correlation = op->correlation,
+                            .name = op->kernel ? op->kernel->name : "copy"};
+  } else if (op->kind == COPY) {
+    if (!tracer.enabled[KMBI_CUPTI_KIND_MEMCPY]) return;
+    r.copy = (kmbi_cupti_copy){.kind = KMBI_CUPTI_KIND_MEMCPY,
+                               .bytes = op->bytes,
+                               .start = start,
+                               .end = end,
+                               .context = context,
+                               .stream = stream->id,
+                               .correlation = op->correlation};
+  } else {
+    if (!tracer.enabled[KMBI_CUPTI_KIND_MEMSET]) return;
+    r.set = (kmbi_cupti_set){.kind = KMBI_CUPTI_KIND_MEMSET,
+                             .bytes = op->bytes,
+                             .start = start,
+                             .end = end,
+                             .context = context,
+                             .stream = stream->id,
+                             .correlation = op->correlation};
+  }
+  add(&r);
+}
+
+/* Into buffers. */
+
+typedef struct writer {
+  uint8_t *buffer;
+  size_t size, used;
+} writer;
+
+static void finish(writer *w) {
+  if (w->buffer) tracer.complete(NULL, 0, w->buffer, w->size, w->used);
+  *w = (writer){NULL, 0, 0};
+}
+
+static void put(writer *w, const record *r) {
+  size_t bytes = sim_record_size(r->kind);
+  size_t most = 0;
+  if (w->buffer && w->used + bytes > w->size) finish(w);
+  if (!w->buffer) tracer.request(&w->buffer, &w->size, &most);
+  if (!w->buffer || w->used + bytes > w->size) {
+    tracer.dropped++;
+    return;
+  }
+  memcpy(w->buffer + w->used, r, bytes);
+  w->used += bytes;
+}
+
+void sim_trace_flush(bool forced) {
+  const sim_settings *s = sim_set();
+  writer w = {NULL, 0, 0};
+  size_t ready = s->late && !forced ? held_back : count;
+  if (!tracer.request) return;
+  for (size_t i = 0; i < ready; i++)
+    put(&w, &records[s->reversed ? ready - 1 - i : i]);
+  finish(&w);
+  count -= ready;
+  if (ready) memmove(records, records + ready, count * sizeof *records);
+  held_back = count;
+}
