@@ -99,6 +99,16 @@ static inline bool raised(const trial *t, kmb_finding_code code) {
   return false;
 }
 
+/* Words of a finding that was raised. */
+static inline const char *message(const trial *t, kmb_finding_code code) {
+  for (uint64_t i = 0; i < kmb_result_finding_count(t->r); i++) {
+    kmb_finding finding = kmb_finding_init();
+    REQUIRE_OK(kmb_result_finding(t->r, i, &finding));
+    if (finding.code == code) return finding.message;
+  }
+  return NULL;
+}
+
 /* A figure of a finding that was raised. */
 static inline double figure(const trial *t, kmb_finding_code code,
                             const char *name) {

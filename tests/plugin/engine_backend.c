@@ -70,6 +70,8 @@ static void a_required_cache_state_filters_what_is_proposed(void) {
   REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "EVENT");
   t.p.cache = KMB_CACHE_ROTATED;
   fails(&t, KMB_ERR_UNAVAILABLE, "cache state ROTATED are required");
+  REQUIRE_HAS(kmb_last_error(NULL, NULL),
+              "the best to be had is TRACE, PLAIN, COLD");
   finish(&t);
 }
 
@@ -119,7 +121,7 @@ static void a_table_that_ends_early_has_no_more(void) {
 /* --- what it says ------------------------------------------------------- */
 
 typedef struct said {
-  const char *key, *before, *after; /* NULL: not known */
+  const char *key, *before, *after; /* NULL: not known, "-": not told */
 } said;
 
 static said says[4];
@@ -131,6 +133,7 @@ static void speak(void *self, kmb_emit_fn emit, void *user) {
   bool before = telemetry_calls++ < 2;
   for (size_t i = 0; i < 4 && says[i].key; i++) {
     const char *value = before ? says[i].before : says[i].after;
+    if (value && strcmp(value, "-") == 0) continue;
     emit(user, says[i].key, value, value ? NULL : "not known");
   }
 }
@@ -152,8 +155,8 @@ static void telemetry_that_is_no_number_is_unknown(void) {
   REQUIRE(raised(&t, KMB_FINDING_CLOCK_DRIFT));
   REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "before_mhz"), 1000, 0);
   REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "after_mhz"), 1100, 0);
-  const char *const odd_values[] = {"fast", "", "-5", NULL, "0"};
-  for (size_t i = 0; i < 5; i++) {
+  const char *const odd_values[] = {"fast", "", "-5", NULL, "0", "-"};
+  for (size_t i = 0; i < 6; i++) {
     hear(&t, (said){"clock_mhz", "1000", odd_values[i]}, none);
     REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
     hear(&t, (said){"clock_mhz", odd_values[i], "1000"}, none);
@@ -166,6 +169,9 @@ static void telemetry_that_is_no_number_is_unknown(void) {
   REQUIRE(raised(&t, KMB_FINDING_CLOCK_DRIFT));
   finish(&t);
 }
+
+/* 62 bytes */
+#define LONG "heat and power and heat and power and heat and power and heat "
 
 static void throttling_before_or_after_is_told(void) {
   const said none = {NULL, NULL, NULL};
@@ -180,7 +186,11 @@ static void throttling_before_or_after_is_told(void) {
   hear(&t, (said){"throttle", "power", "none"}, none);
   REQUIRE(raised(&t, KMB_FINDING_THROTTLED));
   hear(&t, (said){"throttle", "none", "heat"}, none);
-  REQUIRE(raised(&t, KMB_FINDING_THROTTLED));
+  REQUIRE_STR(message(&t, KMB_FINDING_THROTTLED), "the device throttled: heat");
+  /* Of a longer reason 63 bytes are kept. */
+  hear(&t, (said){"throttle", "none", LONG "2345"}, none);
+  REQUIRE_STR(message(&t, KMB_FINDING_THROTTLED),
+              "the device throttled: " LONG "2");
   finish(&t);
 }
 
@@ -200,6 +210,12 @@ static void a_quiet_machine_needs_both_counts(void) {
   REQUIRE(raised(&t, KMB_FINDING_NOT_QUIET));
   REQUIRE_NEAR(figure(&t, KMB_FINDING_NOT_QUIET, "preempted_samples_pct"), 5,
                1e-9);
+  hear(&t, (said){"preemptions", "0", "5"}, quiet);
+  REQUIRE(raised(&t, KMB_FINDING_NOT_QUIET));
+  hear(&t, (said){"preemptions", "-", "15"}, quiet);
+  REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
+  hear(&t, (said){"steal_ms", "-", "8"}, (said){NULL, NULL, NULL});
+  REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
   hear(&t, (said){"preemptions", "10", NULL}, quiet);
   REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
   hear(&t, (said){"preemptions", NULL, "15"}, quiet);

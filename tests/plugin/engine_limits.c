@@ -67,7 +67,7 @@ static void slots_shrink_to_one_and_no_further(void) {
   begin(&t, "memory=2000000");
   with_buffers(&t, MIB);
   t.p.cache = KMB_CACHE_ROTATED;
-  fails(&t, KMB_ERR_NOMEM, "");
+  fails(&t, KMB_ERR_NOMEM, "1 slots need");
   finish(&t);
 }
 

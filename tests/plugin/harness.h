@@ -17,7 +17,7 @@ typedef struct harness {
   kmb_device *device;
   /* Host memory of the library: counted, and failed at a call. */
   uint64_t allocs, fail_alloc;
-  int64_t blocks_out;
+  int64_t blocks_out, bytes_out;
   volatile int32_t cancel;
   int complaints;
   char complaint[256]; /* the last one */
@@ -37,13 +37,14 @@ static void *harness_alloc(void *user, size_t size, size_t align) {
   if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
     return NULL;
   h->blocks_out++;
+  h->bytes_out += (int64_t)size;
   return p;
 }
 
 static void harness_free(void *user, void *p, size_t size) {
   harness *h = user;
-  (void)size;
   h->blocks_out -= p != NULL;
+  if (p) h->bytes_out -= (int64_t)size;
   free(p);
 }
 
@@ -78,6 +79,7 @@ static inline void open_sim(harness *h, const char *spec) {
 static inline void close_sim(harness *h) {
   kmb_device_close(h->device);
   REQUIRE_EQ(h->blocks_out, 0);
+  REQUIRE_EQ(h->bytes_out, 0);
   REQUIRE_STR(h->complaint, "");
   REQUIRE_EQ(h->complaints, 0);
 }

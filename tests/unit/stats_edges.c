@@ -141,6 +141,22 @@ static void modes_may_differ_in_width(void) {
   REQUIRE_NEAR(m.share, 0.5, 0.01);
 }
 
+/* Modes three deviations apart in 1500 samples: seed 9 needs windows of 13
+ * steps, seed 14 windows of 9. */
+static void close_modes_need_wider_windows(void) {
+  for (uint64_t seed = 9; seed <= 14; seed += 5) {
+    kmbi_modes m;
+    uint64_t state = seed;
+    for (int i = 0; i < 1500; i++) {
+      double centre = kmbi_uniform(&state) < 0.5 ? 1030 : 1000;
+      double u = 1 - kmbi_uniform(&state);
+      double v = kmbi_uniform(&state);
+      samples[i] = centre + 10 * sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+    }
+    REQUIRE(kmbi_bimodal(samples, 1500, 0, scratch, &m));
+  }
+}
+
 int main(void) {
   RUN(ties_with_the_median_are_on_neither_side);
   RUN(a_difference_of_exactly_half_a_tick_is_no_drift);
@@ -151,5 +167,6 @@ int main(void) {
   RUN(dither_does_not_move_the_modes);
   RUN(widths_may_vanish_beside_the_samples);
   RUN(modes_may_differ_in_width);
+  RUN(close_modes_need_wider_windows);
   return 0;
 }
