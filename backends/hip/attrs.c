@@ -30,14 +30,14 @@ static bool is_arch_byte(char c) {
 /* The name of the architecture has no attribute. The structure that holds it
  * changed with ROCm 6; units, which an attribute tells too, show whether it is
  * laid out as it is taken for. */
-static void read_arch(kmbi_hip *self) {
+void kmbi_hip_read_arch(kmbi_hip *self) {
   unsigned char room[KMBI_HIP_PROPERTIES_ROOM];
   bool newer = self->api->layout == KMBI_HIP_R0600;
   int units = 0;
   int stated = 0;
   const char *why = NULL;
+  if (self->isa[0]) return;
   memset(room, 0, sizeof room);
-  memcpy(&units, room, sizeof units);
   if (!self->api->properties)
     why = "this HIP has no hipGetDeviceProperties";
   else if (self->api->properties(room, self->device))
@@ -95,7 +95,7 @@ kmb_status kmbi_hip_identify(kmbi_hip *self) {
       write_uuid(uuid, self->uuid, sizeof self->uuid);
   }
   read_place(self);
-  read_arch(self);
+  kmbi_hip_read_arch(self);
   return KMB_OK;
 }
 
@@ -179,8 +179,10 @@ kmb_status kmbi_hip_attr_text(void *opened, kmb_device_attr attr,
   case KMB_DEVICE_NAME:
     return text_of(self, self->name, "HIP gives no name", text);
   case KMB_DEVICE_ARCH:
+    kmbi_hip_read_arch(self);
     return text_of(self, self->arch, self->arch_absent, text);
   case KMB_DEVICE_ISA:
+    kmbi_hip_read_arch(self);
     return text_of(self, self->isa, self->arch_absent, text);
   case KMB_DEVICE_UUID:
     return text_of(self, self->uuid, "this HIP gives no UUID", text);

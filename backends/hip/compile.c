@@ -67,6 +67,7 @@ kmb_status kmbi_hip_compile(kmbi_hip *self, char **code, size_t *size) {
   if (!rtc)
     return KMBI_HIP_FAIL(self, failure.status, failure.vendor, "%s",
                          failure.text);
+  kmbi_hip_read_arch(self);
   if (!self->isa[0])
     return KMBI_HIP_FAIL(self, KMB_ERR_UNAVAILABLE, 0,
                          "libkmb's kernels cannot be compiled: %s",

@@ -155,6 +155,8 @@ kmb_status kmbi_hip_attr_f64(void *self, kmb_device_attr attr, double *value);
 kmb_status kmbi_hip_attr_text(void *self, kmb_device_attr attr,
                               const char **text);
 kmb_status kmbi_hip_identify(kmbi_hip *self);
+/* Fills in `isa` and `arch`, or `arch_absent`; tries again if it failed. */
+void kmbi_hip_read_arch(kmbi_hip *self);
 bool kmbi_hip_attribute(kmbi_hip *self, int attribute, int *value);
 
 /* llc.c: asks KFD, HSA, amd-smi, the table, in that order. */

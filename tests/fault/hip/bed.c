@@ -87,6 +87,22 @@ static void keep_log(void *user, kmb_log_level level, const char *message) {
     snprintf(b->log + used, sizeof b->log - used, "%s\n", message);
 }
 
+static unsigned (*synchronize)(void);
+static unsigned (*query)(kmbi_hip_event event);
+static unsigned (*peek)(void);
+
+unsigned bed_synchronize(void) {
+  return synchronize();
+}
+
+unsigned bed_query(kmbi_hip_event event) {
+  return query(event);
+}
+
+unsigned bed_last_error(void) {
+  return peek();
+}
+
 void bed_set_up(bed *b) {
   memset(b, 0, sizeof *b);
   void *library = dlopen("libamdhip64.so.6", RTLD_NOW);
@@ -97,6 +113,9 @@ void bed_set_up(bed *b) {
   *(void **)(&b->hip.name) = real_dlsym(library, #name);
   KMBI_HIP_MAP(LOOK_UP)
 #undef LOOK_UP
+  *(void **)(&synchronize) = real_dlsym(library, "hipDeviceSynchronize");
+  *(void **)(&query) = real_dlsym(library, "hipEventQuery");
+  *(void **)(&peek) = real_dlsym(library, "hipPeekAtLastError");
   HIP(b, hipInit, 0);
   HIP(b, hipModuleLoadData, &b->module, SIM_CODE);
   HIP(b, hipStreamCreateWithFlags, &b->stream, KMBI_HIP_STREAM_NON_BLOCKING);

@@ -29,6 +29,11 @@ void bed_tear_down(bed *b);
 void bed_start(bed *b);
 void bed_end(bed *b);
 
+/* HIP's functions that only tests call. */
+unsigned bed_synchronize(void);
+unsigned bed_query(kmbi_hip_event event);
+unsigned bed_last_error(void); /* which stays */
+
 kmbi_hip_function bed_kernel(bed *b, const char *name);
 #define HIP(b, name, ...) REQUIRE_EQ((b)->hip.name(__VA_ARGS__), 0)
 

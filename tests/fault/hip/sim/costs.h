@@ -25,9 +25,9 @@ enum {
   SIM_MIB_DIRTY = 90,
 
   /* The host's, any would do: a call, a launch, a look at the clock. */
-  SIM_CALL = 200,
+  SIM_CALL = 1000,
   SIM_LAUNCH = 2000,
-  SIM_LOOK = 25
+  SIM_LOOK = 100
 };
 
 #endif
