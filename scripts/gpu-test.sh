@@ -70,6 +70,21 @@ run 60 fault_event "$folder/gpu_lost" fault 3
 run 60 hang_trace "$folder/gpu_lost" hang 1
 run 60 hang_event "$folder/gpu_lost" hang 3
 run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
+# The HIP backend on this NVIDIA GPU, through HIP of our own that forwards to
+# the driver and NVRTC: its logic, not AMD's hardware.
+folder_of_nvrtc=$(find / -name 'libnvrtc.so.1[23]' -not -path '/proc/*' \
+  2>/dev/null | sort -r | head -n 1)
+if [ -n "$folder_of_nvrtc" ]; then
+  forwarded=$folder/hip:$(dirname "$folder_of_nvrtc"):$LD_LIBRARY_PATH
+  for test in $("$folder/gpu_hip_functional" --list); do
+    run 120 "hip_on_cuda $test" env LD_LIBRARY_PATH="$forwarded" \
+      "$folder/gpu_hip_functional" "$test"
+  done
+  run 300 hip_on_cuda_accuracy env LD_LIBRARY_PATH="$forwarded" \
+    "$folder/gpu_hip_accuracy" "$out/hip_on_cuda.json"
+else
+  echo "== hip_on_cuda: skipped, NVRTC (libnvrtc.so.13 or .12) is absent"
+fi
 echo "== accuracy"
 timeout -k 5 240 "$folder/gpu_accuracy" "$out/accuracy.json"
 code=$?
