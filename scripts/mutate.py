@@ -2,7 +2,8 @@
 """Mutation test of one C file: change one operator or constant at a time,
 rebuild, run the named meson tests, and list the changes that no test saw.
 
-  scripts/mutate.py lib/stats.c stats [--build DIR] [--sample N] [--seed S]
+  scripts/mutate.py lib/stats.c stats stats_interval stats_look
+                    [--build DIR] [--sample N] [--seed S]
                     [--timeout SECONDS] [--minimum PERCENT]
 
 The file is edited in place and always put back. A change that does not compile
