@@ -118,7 +118,7 @@ static void set_samples(kmbi_run *run, const kmbi_round *round) {
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES, round->count);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_DROPPED, round->dropped);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_INVALID,
-                      round->invalid + round->missing);
+                      round->invalid + round->missing + round->spoiled);
   kmbi_result_set_u64(result, KMB_VALUE_ITERATIONS, round->iterations);
   kmbi_result_set_text(result, KMB_VALUE_STOP_REASON,
                        kmbi_stop_name(round->stop));
