@@ -62,7 +62,7 @@ static kmb_status visit_slots(kmbi_run *run, uint64_t batch, double *fastest) {
     }
     done += got * batch;
     run->warmup_iterations += got * batch;
-    kmbi_progress(run, done, 0);
+    kmbi_progress(run, 0, 0);
   }
   return KMB_OK;
 }

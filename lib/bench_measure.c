@@ -132,6 +132,8 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
     l->next = kmbi_next_look(n);
     break;
   }
+  if (n < KMBI_INTERVAL_MIN)
+    round->interval.median = kmbi_median(x, n, run->scratch);
   kmbi_progress(run, n, round->interval.median);
   return KMB_OK;
 }
