@@ -15,6 +15,7 @@ static void without(kmbi_hip_plan *plan, const char *why) {
   const kmb_host *host = self->host;
   char line[KMBI_HIP_TEXT + 64];
   plan->gated = false;
+  snprintf(plan->ungated, sizeof plan->ungated, "%s", why);
   snprintf(self->ungated, sizeof self->ungated, "%s", why);
   snprintf(line, sizeof line, "no gate, so that host gaps may be timed too: %s",
            why);
@@ -29,6 +30,10 @@ static kmb_status first_use(kmbi_hip_plan *plan) {
   return kmbi_hip_drain(plan, status);
 }
 
+static const char gave_up[] =
+    "the gate gave up waiting: the launch waits for the device, or enqueues "
+    "more than fits into the queue";
+
 kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   char why[KMBI_HIP_TEXT];
   kmbi_hip_error kept = plan->before;
@@ -36,6 +41,11 @@ kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   plan->gated = false;
   kmb_status status = first_use(plan);
   if (status) return status;
+  if (plan->self->held_up == plan->desc.launch &&
+      plan->self->held_up_user == plan->desc.launch_user) {
+    without(plan, gave_up);
+    return KMB_OK;
+  }
   plan->gated = true;
   status = kmbi_hip_space_gate(plan->self);
   if (!status || plan->self->lost) return status;
@@ -61,12 +71,15 @@ void kmbi_hip_gate_open(kmbi_hip_plan *plan) {
     __atomic_store_n(&space->gate[0], space->gate_turn, __ATOMIC_SEQ_CST);
 }
 
-bool kmbi_hip_gate_held(kmbi_hip_plan *plan) {
-  const kmbi_hip_space *space = &plan->self->space;
+bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count) {
+  kmbi_hip *self = plan->self;
+  const kmbi_hip_space *space = &self->space;
   if (!plan->gated ||
       __atomic_load_n(&space->gate[1], __ATOMIC_SEQ_CST) != space->gate_turn)
     return true;
-  without(plan, "the gate gave up waiting: the launch waits for the device, or "
-                "enqueues more than fits into the queue");
+  plan->spoiled += count;
+  self->held_up = plan->desc.launch;
+  self->held_up_user = plan->desc.launch_user;
+  without(plan, gave_up);
   return false;
 }

@@ -224,6 +224,7 @@ static const kmb_backend_ops ops = {
     .bias = kmbi_hip_bias_of,
     .describe = kmbi_hip_describe,
     .telemetry = kmbi_hip_telemetry,
+    .plan_findings = kmbi_hip_plan_findings,
 };
 
 const kmb_backend_ops *kmbi_backend_hip(void) {

@@ -93,7 +93,10 @@ typedef struct kmbi_hip {
   bool lost;   /* nothing is asked of HIP any more */
   bool smi_tried;
   bool warned;                 /* of a capture beside NCCL */
-  char ungated[KMBI_HIP_TEXT]; /* why the last EVENT plan had no gate */
+  char ungated[KMBI_HIP_TEXT]; /* why the last plan had no gate */
+  /* A launch that outlasted a closed gate, while the stream is open. */
+  kmb_launch_fn held_up;
+  void *held_up_user;
   char name[KMBI_HIP_TEXT];
   char isa[KMBI_HIP_TEXT]; /* as "gfx942:sramecc+:xnack-" */
   char arch[32];           /* as "gfx942" */
@@ -202,6 +205,10 @@ kmb_status kmbi_hip_plan_run(void *self, void *plan, uint64_t count,
                              double until_ns, kmb_sample *samples,
                              uint64_t *got);
 void kmbi_hip_plan_destroy(void *self, void *plan);
+
+/* doubts.c */
+void kmbi_hip_plan_findings(void *self, void *plan, kmb_find_fn find,
+                            void *user);
 
 /* bias.c */
 kmb_status kmbi_hip_bias_of(void *self, const kmb_choice *choice,

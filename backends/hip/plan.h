@@ -32,6 +32,8 @@ typedef struct kmbi_hip_plan {
   double each_ns; /* wall time of an iteration, 0: not known */
   uint64_t last_portion;
   kmbi_hip_error before;
+  uint64_t spoiled; /* samples that were enqueued while the gate gave up */
+  char ungated[KMBI_HIP_TEXT]; /* why there is no gate; "": there is one */
 } kmbi_hip_plan;
 
 /* One run: how many samples are wanted, and until when. */
@@ -64,8 +66,8 @@ kmb_status kmbi_hip_capture(kmbi_hip_plan *plan, uint32_t slot, uint64_t count,
 kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan);
 kmb_status kmbi_hip_gate_close(kmbi_hip_plan *plan);
 void kmbi_hip_gate_open(kmbi_hip_plan *plan);
-/* False if it gave up; the plan has none from then on. */
-bool kmbi_hip_gate_held(kmbi_hip_plan *plan);
+/* False if it gave up on `count` samples; the plan has none from then on. */
+bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count);
 
 /* time_*.c: taking samples with each timer. */
 kmb_status kmbi_hip_take_events(kmbi_hip_run *run);

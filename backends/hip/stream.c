@@ -95,5 +95,6 @@ void kmbi_hip_stream_close(void *opened, void *stream) {
   (void)stream;
   if (!self->streams_open) return;
   self->streams_open = 0;
+  self->held_up = NULL;
   kmbi_hip_leave(self, self->before);
 }

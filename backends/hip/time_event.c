@@ -74,7 +74,7 @@ kmb_status kmbi_hip_take_events(kmbi_hip_run *run) {
     kmbi_hip_gate_open(plan);
     status = kmbi_hip_drain(plan, status);
     /* What was enqueued while the gate gave up is not looked at. */
-    if (!status && !kmbi_hip_gate_held(plan)) continue;
+    if (!status && !kmbi_hip_gate_held(plan, count)) continue;
     if (!status) status = read_pairs(plan, (size_t)count, samples);
     if (status) break;
     kmbi_hip_took(plan, count, started);
@@ -115,7 +115,7 @@ kmb_status kmbi_hip_take_replays(kmbi_hip_run *run) {
     if (!kmbi_hip_portion(run, 1)) break;
     status = replay(plan, &run->samples[run->got]);
     if (status) break;
-    if (!kmbi_hip_gate_held(plan)) continue;
+    if (!kmbi_hip_gate_held(plan, 1)) continue;
     plan->iteration += plan->desc.batch;
     kmbi_hip_took(plan, 1, started);
     run->got++;

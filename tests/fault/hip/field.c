@@ -352,6 +352,7 @@ static void f25_a_launch_that_waits_outlasts_the_gate(void) {
   p.max_wall_ns = 60e9;
   REQUIRE_OK(kmb_bench(b.device, &p, &r));
   REQUIRE_HAS(b.log, "the gate gave up");
+  REQUIRE_HAS(bed_finding(r, KMB_FINDING_FALLBACK_TIMER), "without a gate");
   REQUIRE(bed_f64(r, KMB_VALUE_TIME) < 1e6);
   kmb_result_destroy(r);
   bed_end(&b);
