@@ -170,6 +170,7 @@ static void auto_replays_graphs_over_rotating_buffers(void) {
   REQUIRE(!bed_finding(r, KMB_FINDING_FALLBACK_TIMER));
   REQUIRE(!bed_finding(r, KMB_FINDING_NOT_COLD));
   REQUIRE(!bed_finding(r, KMB_FINDING_UNCALIBRATED));
+  REQUIRE_HAS(bed_text(r, KMB_VALUE_ZERO_REFERENCE), "GRAPH");
   kmb_result_destroy(r);
   kmb_buffers_destroy(buffers);
   bed_end(&b);
