@@ -137,6 +137,12 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
 kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
                           uint64_t count, double until_ns, uint64_t *got);
 void kmbi_plan_close(kmbi_run *run, void *plan);
+/* Time of an iteration; false if the sample says nothing. */
+static inline bool kmbi_sample_ns(const kmb_sample *sample, uint64_t batch,
+                                  double *ns) {
+  *ns = sample->span_ns / (double)batch;
+  return !(sample->flags & KMB_SAMPLE_INVALID);
+}
 /* Bias of a way to measure, for one iteration; a failure says why it is not
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
