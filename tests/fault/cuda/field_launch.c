@@ -23,6 +23,41 @@ static const char *telemetry(const kmb_result *r, const char *key) {
   return kmb_result_metadata_text(r, key, &text) ? NULL : text;
 }
 
+/* 64 KiB in and out of a cache of 256 KiB. */
+static double add_time(bed *b, kmb_timer timer, kmb_cache_state cache,
+                       uint64_t batch) {
+  kmb_result *r = NULL;
+  kmb_buffers *buffers = bed_add_buffers(b, 16 << 10);
+  add a = {b, bed_kernel(b, "test_add"), 16 << 10};
+  kmb_bench_params p = bed_params(timer, 0, cache);
+  p.launch = bed_launch_add;
+  p.launch_user = &a;
+  p.buffers = buffers;
+  p.batch = batch;
+  REQUIRE_OK(kmb_bench(b->device, &p, &r));
+  double time = bed_f64(r, KMB_VALUE_TIME);
+  uint64_t slots = bed_u64(r, KMB_VALUE_SLOTS);
+  if (timer == KMB_TIMER_GRAPH)
+    REQUIRE_EQ(bed_u64(r, KMB_VALUE_BATCH) % slots, 0);
+  if (cache == KMB_CACHE_ROTATED) REQUIRE(slots > 4);
+  kmb_result_destroy(r);
+  kmb_buffers_destroy(buffers);
+  return time;
+}
+
+/* A graph that unrolls fewer copies than there are runs warm. */
+static void f2_a_replay_visits_every_slot(void) {
+  bed b;
+  bed_start(&b);
+  double warm = add_time(&b, KMB_TIMER_GRAPH, KMB_CACHE_WARM, 8);
+  double cold = add_time(&b, KMB_TIMER_TRACE, KMB_CACHE_ROTATED, 0);
+  double rotated = add_time(&b, KMB_TIMER_GRAPH, KMB_CACHE_ROTATED, 2);
+  double least = (SIM_MIB_COLD - SIM_MIB_HOT) / 16.0; /* of the input alone */
+  REQUIRE(cold - warm > least);
+  REQUIRE_NEAR(rotated, cold, 2 * SIM_TICK);
+  bed_end(&b);
+}
+
 static void f6_a_flush_is_not_timed(void) {
   bed b;
   bed_start(&b);
@@ -550,7 +585,8 @@ static void f45_mps_is_told(void) {
 }
 
 int main(void) {
-  int failed = ALONE(f6_a_flush_is_not_timed);
+  int failed = ALONE(f2_a_replay_visits_every_slot);
+  failed += ALONE(f6_a_flush_is_not_timed);
   failed += ALONE(f6_a_memset_of_the_timed_function_counts);
   failed += ALONE(f19_a_forked_child_is_told_at_once);
   failed += ALONE(f23_short_kernels_are_bound_by_the_host);
