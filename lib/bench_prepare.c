@@ -96,12 +96,12 @@ static kmb_status need_llc(const kmbi_run *run) {
                    kmbi_cache_name(run->choice.cache));
 }
 
+/* What the slots of the caller's buffers may take. */
 static kmb_status allowance(kmbi_run *run, uint64_t *bytes) {
   kmb_device *device = run->device;
   kmb_status status = kmbi_device_budget(device, bytes);
   if (status || !device->params.memory_budget) return status;
-  uint64_t used = run->p.buffers ? kmbi_buffers_allocated(run->p.buffers) : 0;
-  used += run->sweep_bytes;
+  uint64_t used = kmbi_buffers_allocated(run->p.buffers) + run->sweep_bytes;
   *bytes = *bytes > used ? *bytes - used : 0;
   return KMB_OK;
 }

@@ -4,6 +4,7 @@ run the named meson tests, and list the changes that no test saw.
 
   scripts/mutate.py lib/stats.c lib/stats_modes.c --tests stats_edges stats
                     [--build DIR] [--sample N] [--seed S] [--minimum PERCENT]
+                    [--again REPORT]
 
 A file is edited in place and always put back. The first test that fails ends a
 mutant; the test that found the one before comes first, then those that find
@@ -77,8 +78,30 @@ def mutants(source):
             yield match.start(), match.end(), new
 
 
-def line_of(source, at):
-    return source.count("\n", 0, at) + 1
+class Mutant:
+    def __init__(self, path, source, begin, end, new):
+        start = source.rfind("\n", 0, begin) + 1
+        self.text = source[:begin] + new + source[end:]
+        self.line = source.count("\n", 0, begin) + 1
+        # Without the line's number: code above it may change.
+        self.key = (f"{begin - start + 1}: {source[begin:end]!r} -> {new!r}: "
+                    + source[start:source.find("\n", begin)].strip())
+        self.name = f"{path}:{self.line}:{self.key}"
+
+
+def choose(path, source, args):
+    """The mutants to try, and how many there are."""
+    every = [Mutant(path, source, *at) for at in mutants(source)]
+    chosen = every
+    if args.again:
+        lived = {line.split(":", 2)[2] for line in
+                 args.again.read_text().splitlines()
+                 if line.startswith(f"{path}:") and line.count(":") > 3}
+        chosen = [m for m in every if m.key in lived]
+    elif args.sample and args.sample < len(every):
+        at = random.Random(args.seed).sample(range(len(every)), args.sample)
+        chosen = [every[i] for i in sorted(at)]
+    return chosen, len(every)
 
 
 def confine(cpu):
@@ -181,29 +204,23 @@ class Build:
         return "survived"
 
 
-def mutate(build, path, sample, seed):
+def mutate(build, path, args):
     """Counts by outcome; prints what survived."""
     source = path.read_text()
-    chosen = list(mutants(source))
-    total = len(chosen)
-    if sample and sample < total:
-        chosen = sorted(random.Random(seed).sample(chosen, sample))
+    chosen, total = choose(path, source, args)
     objects = build.objects(path)
     if not objects or not build.make(*objects):
         sys.exit(f"mutate: nothing is built from {path}")
     unchanged = build.digest(objects)
     counts = collections.Counter()
-    lines = source.split("\n")
     start = time.monotonic()
     try:
-        for begin, end, new in chosen:
-            path.write_text(source[:begin] + new + source[end:])
+        for mutant in chosen:
+            path.write_text(mutant.text)
             result = build.judge(objects, unchanged)
             counts[result] += 1
             if result == "survived":
-                line = line_of(source, begin)
-                print(f"{path}:{line}: {source[begin:end]!r} -> {new!r}: "
-                      f"{lines[line - 1].strip()}", flush=True)
+                print(mutant.name, flush=True)
     finally:
         path.write_text(source)
     print(f"{path}: {len(chosen)} of {total} tried; {told(counts)}; "
@@ -232,6 +249,8 @@ def main():
                         help="try this many of a file, chosen by --seed "
                              "(default: all)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again", type=pathlib.Path,
+                        help="try what lived in this report of an earlier run")
     parser.add_argument("--minimum", type=float, default=0,
                         help="fail below this percentage caught, of one file "
                              "or of all")
@@ -243,7 +262,7 @@ def main():
     all_counts = []
     try:
         for path in args.files:
-            all_counts.append(mutate(build, path, args.sample, args.seed))
+            all_counts.append(mutate(build, path, args))
     finally:
         build.make()
     whole = sum(all_counts, collections.Counter())
