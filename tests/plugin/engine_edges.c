@@ -122,6 +122,7 @@ static void too_many_samples_at_any_moment_end_it(void) {
   odd.plan_run = run_too_many_at;
   t.p.timer = KMB_TIMER_HOST;
   t.p.cache = KMB_CACHE_ROTATED;
+  t.p.warmup_ns = 1e5;
   t.p.max_samples = 20;
   runs = bad_run = 0;
   run(&t);
