@@ -85,6 +85,10 @@ typedef struct kmbi_run {
   kmb_ceiling memory, compute;
   bool has_work, has_memory, has_compute;
   kmb_bound predicted;
+  const kmb_part *part; /* of the device; NULL: unknown */
+  char no_part[256];    /* why, if it was looked for */
+  kmb_reference reference;
+  bool has_reference;
 
   /* Warm up and calibrate. */
   double estimate_ns; /* of one iteration; 0 until known */
@@ -166,7 +170,9 @@ kmb_status kmbi_prove_cold(kmbi_run *run);
 /* Parts of summarise. `time_ns` is the headline, `round` the one it is of. */
 void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round,
                          double time_ns);
-void kmbi_set_roofline(kmbi_run *run, double time_ns);
+void kmbi_set_roofline(kmbi_run *run, const kmbi_round *round, double time_ns);
+/* What is predicted, in words and numbers, before anything is measured. */
+void kmbi_set_prediction(kmbi_run *run, const kmb_roofline *roofline);
 
 /* kmb_result_from_samples() for a caller that holds the device. */
 kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
@@ -180,6 +186,7 @@ const char *kmbi_cache_name(kmb_cache_state cache);
 const char *kmbi_stop_name(kmbi_stop stop);
 const char *kmbi_bound_name(kmb_bound bound);
 const char *kmbi_ceiling_name(kmb_ceiling_kind kind);
+const char *kmbi_source_name(kmb_ceiling_source source);
 const char *kmbi_fill_name(kmb_buffer_fill fill, kmb_buffer_role role);
 
 /* Completes and checks the parameters of a call. */

@@ -112,7 +112,17 @@ typedef int32_t kmb_value;
   X(DEVICE_OPS, 81, U64, "device_ops", "1")                     \
   X(FILL, 82, TEXT, "fill", "")                                 \
   X(CONFIG, 83, U64, "config", "1")                             \
-  X(DRIFT_PCT, 84, F64, "drift_pct", "%")
+  X(DRIFT_PCT, 84, F64, "drift_pct", "%")                       \
+  X(CEILING_SOURCE, 85, TEXT, "ceiling_source", "")             \
+  X(RATE_CEILING, 86, F64, "rate_ceiling", "FLOP/s")            \
+  X(RATE_CEILING_NAME, 87, TEXT, "rate_ceiling_name", "")       \
+  X(RATE_PCT, 88, F64, "rate_pct", "%")                         \
+  X(REFERENCE_PCT, 89, F64, "reference_pct", "%")               \
+  X(REFERENCE_NAME, 90, TEXT, "reference_name", "")             \
+  X(READING_PREDICTION, 91, TEXT, "reading_prediction", "")     \
+  X(READING_SOL, 92, TEXT, "reading_sol", "")                   \
+  X(READING_MEMORY, 93, TEXT, "reading_memory", "")             \
+  X(READING_OCCUPANCY, 94, TEXT, "reading_occupancy", "")
 
 enum {
 #define KMB_VALUE_ENUM(name, number, kind, key, unit) \
