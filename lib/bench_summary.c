@@ -154,7 +154,9 @@ static void set_timer(kmbi_run *run, const kmbi_round *round) {
   if (run->choice.timer == KMB_TIMER_TRACE) {
     kmbi_result_set_f64(result, KMB_VALUE_BUSY, round->busy_ns);
     kmbi_result_set_f64(result, KMB_VALUE_SUM, round->sum_ns);
+    kmbi_result_set_f64(result, KMB_VALUE_GAPS, round->gaps_ns);
     kmbi_result_set_u64(result, KMB_VALUE_DEVICE_OPS, round->ops);
+    kmbi_set_ops(run, round);
   }
 }
 

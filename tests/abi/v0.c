@@ -66,6 +66,7 @@ TYPE(kmb_check_fn, int32_t (*)(void *, kmb_check *));
 TYPE(kmb_value, int32_t);
 TYPE(kmb_severity, int32_t);
 TYPE(kmb_finding_code, int32_t);
+TYPE(kmb_op_kind, int32_t);
 TYPE(kmb_tree_state, int32_t);
 TYPE(kmb_operation, int32_t);
 TYPE(kmb_scales, int32_t);
@@ -264,6 +265,10 @@ ENTRY(KMB_VALUE_READING_PREDICTION, 91, TEXT);
 ENTRY(KMB_VALUE_READING_SOL, 92, TEXT);
 ENTRY(KMB_VALUE_READING_MEMORY, 93, TEXT);
 ENTRY(KMB_VALUE_READING_OCCUPANCY, 94, TEXT);
+ENTRY(KMB_VALUE_GAPS, 95, F64);
+ENTRY(KMB_VALUE_OP_SAMPLES, 96, U64);
+ENTRY(KMB_VALUE_OP_SAMPLES_OTHER, 97, U64);
+ENTRY(KMB_VALUE_OPS_OMITTED, 98, U64);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -302,6 +307,9 @@ VALUE(KMB_FINDING_FAR_FROM_DEVICE, 32);
 VALUE(KMB_FINDING_NOT_WARM, 33);
 VALUE(KMB_FINDING_NOT_CONVERGED, 34);
 VALUE(KMB_FINDING_UNCONFIRMED, 35);
+VALUE(KMB_OP_KERNEL, 1);
+VALUE(KMB_OP_MEMCPY, 2);
+VALUE(KMB_OP_MEMSET, 3);
 VALUE(KMB_TREE_UNKNOWN, 0);
 VALUE(KMB_TREE_CLEAN, 1);
 VALUE(KMB_TREE_DIRTY, 2);
@@ -545,6 +553,18 @@ MEMBER(kmb_finding, code, 32, 4, int32_t);
 MEMBER(kmb_finding, severity, 36, 4, int32_t);
 GROWS(kmb_finding, 40);
 
+MEMBER(kmb_op, struct_size, 0, 8, size_t);
+MEMBER(kmb_op, name, 8, 8, const char *);
+MEMBER(kmb_op, start_ns, 16, 8, double);
+MEMBER(kmb_op, duration_ns, 24, 8, double);
+MEMBER(kmb_op, min_ns, 32, 8, double);
+MEMBER(kmb_op, max_ns, 40, 8, double);
+MEMBER(kmb_op, share_pct, 48, 8, double);
+MEMBER(kmb_op, bytes, 56, 8, uint64_t);
+MEMBER(kmb_op, kind, 64, 4, int32_t);
+MEMBER(kmb_op, stream, 68, 4, uint32_t);
+GROWS(kmb_op, 72);
+
 MEMBER(kmb_metadata_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_metadata_params, commit, 8, 8, const char *);
 MEMBER(kmb_metadata_params, branch, 16, 8, const char *);
@@ -735,6 +755,7 @@ SIGNATURE(kmb_buffers_params_init, kmb_buffers_params (*)(void));
 SIGNATURE(kmb_buffers_info_init, kmb_buffers_info (*)(void));
 SIGNATURE(kmb_bench_params_init, kmb_bench_params (*)(void));
 SIGNATURE(kmb_finding_init, kmb_finding (*)(void));
+SIGNATURE(kmb_op_init, kmb_op (*)(void));
 SIGNATURE(kmb_metadata_params_init, kmb_metadata_params (*)(void));
 SIGNATURE(kmb_metadata_entry_init, kmb_metadata_entry (*)(void));
 SIGNATURE(kmb_work_init, kmb_work (*)(void));
@@ -794,6 +815,9 @@ SIGNATURE(kmb_result_finding_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_finding, int32_t (*)(const kmb_result *, uint64_t,
     kmb_finding *));
 SIGNATURE(kmb_finding_name, const char *(*)(int32_t));
+SIGNATURE(kmb_result_op_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_op, int32_t (*)(const kmb_result *, uint64_t, kmb_op *));
+SIGNATURE(kmb_op_kind_name, const char *(*)(int32_t));
 SIGNATURE(kmb_result_axis_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_axis, int32_t (*)(const kmb_result *, uint64_t,
     kmb_pair *));
@@ -903,6 +927,9 @@ static const function functions[] = {
     (function)kmb_result_finding_count,
     (function)kmb_result_finding,
     (function)kmb_finding_name,
+    (function)kmb_result_op_count,
+    (function)kmb_result_op,
+    (function)kmb_op_kind_name,
     (function)kmb_result_axis_count,
     (function)kmb_result_axis,
     (function)kmb_result_write_text,
@@ -956,7 +983,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 78 ? 0 : 1;
+  return count == 81 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -250,6 +250,7 @@ static const kmb_backend_ops table = {
     .describe = sim_describe,
 #ifndef SIM_BARE
     .sweep_prepare = sim_sweep_prepare,
+    .plan_ops = sim_plan_ops,
     .bias = sim_bias,
     .ceiling = sim_ceiling,
     .telemetry = sim_telemetry,
