@@ -1,5 +1,5 @@
 /* Entry of the HIP backend: its table, opening and closing. */
-#include "hip_backend.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -94,32 +94,42 @@ static void close_hip(void *opened) {
   host->free(host->ctx, self, sizeof *self);
 }
 
-/* "N" or "N:deadline=SECONDS". */
+/* One of ":trace" and ":deadline=SECONDS"; NULL if it is neither. */
+static const char *read_option(const char *at, kmbi_hip *self) {
+  static const char trace[] = ":trace";
+  static const char deadline[] = ":deadline=";
+  char *end = NULL;
+  if (strncmp(at, trace, sizeof trace - 1) == 0) {
+    self->traced = true;
+    return at + sizeof trace - 1;
+  }
+  if (strncmp(at, deadline, sizeof deadline - 1) != 0) return NULL;
+  at += sizeof deadline - 1;
+  double seconds = strtod(at, &end);
+  self->deadline_ns = seconds * 1e9;
+  return end != at && seconds >= 0.001 && seconds <= 86400 ? end : NULL;
+}
+
+/* "N", then options. */
 static kmb_status read_spec(const kmb_host *host, const char *spec,
                             kmbi_hip *self) {
-  static const char option[] = "deadline=";
   char *end = NULL;
   const char *at = spec;
-  bool good = true;
   long ordinal = 0;
   self->deadline_ns = DEADLINE_NS;
-  if (*at) {
-    good = *at >= '0' && *at <= '9';
+  if (*at >= '0' && *at <= '9') {
     ordinal = strtol(at, &end, 10);
-    good = good && ordinal <= 1023;
-    at = end;
+    at = ordinal <= 1023 ? end : NULL;
+  } else if (*at) {
+    at = NULL;
   }
-  if (good && *at == ':' && strncmp(at + 1, option, sizeof option - 1) == 0) {
-    double seconds = strtod(at + sizeof option, &end);
-    good = end != at + sizeof option && seconds >= 0.001 && seconds <= 86400;
-    self->deadline_ns = seconds * 1e9;
-    at = end;
-  }
+  while (at && *at)
+    at = read_option(at, self);
   self->device = (int)ordinal;
-  if (good && !*at) return KMB_OK;
+  if (at) return KMB_OK;
   return host->fail(host->ctx, KMB_ERR_INVALID, 0,
-                    "\"hip:%.60s\" names no device; use \"hip\", \"hip:1\" or "
-                    "\"hip:1:deadline=SECONDS\"",
+                    "\"hip:%.60s\" names no device; use \"hip\", \"hip:1\", "
+                    "\"hip:1:deadline=SECONDS\" or \"hip:1:trace\"",
                     spec);
 }
 
@@ -157,6 +167,8 @@ static kmb_status find_device(kmbi_hip *self) {
 
 static kmb_status open_device(kmbi_hip *self) {
   kmbi_hip_failure failure;
+  /* Before any call of HIP. */
+  if (self->traced) kmbi_hip_trace_configure();
   self->api = kmbi_hip_runtime(&failure);
   if (!self->api)
     return KMBI_HIP_FAIL(self, failure.status, failure.vendor, "%s",

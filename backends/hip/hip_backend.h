@@ -89,6 +89,7 @@ typedef struct kmbi_hip {
   int before; /* the caller's current device, while a stream is open */
   int runtime_version;
   uint32_t streams_open;
+  bool traced; /* tracing was asked for */
   bool usable; /* HIP shows the device */
   bool lost;   /* nothing is asked of HIP any more */
   bool smi_tried;

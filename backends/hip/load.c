@@ -28,6 +28,9 @@ DLOPEN_NOTE(NOTE_ENTRY("hip", "Measures on AMD GPUs",
 DLOPEN_NOTE(NOTE_ENTRY("hiprtc", "Compiles libkmb's kernels for AMD GPUs",
                        "\\\"libhiprtc.so.7\\\",\\\"libhiprtc.so.6\\\","
                        "\\\"libhiprtc.so.5\\\""));
+DLOPEN_NOTE(NOTE_ENTRY("rocprofiler", "Traces kernels on AMD GPUs",
+                       "\\\"librocprofiler-sdk.so.1\\\","
+                       "\\\"librocprofiler-sdk.so.0\\\""));
 DLOPEN_NOTE(NOTE_ENTRY("hsa", "Cache sizes of AMD GPUs",
                        "\\\"libhsa-runtime64.so.1\\\""));
 DLOPEN_NOTE(NOTE_ENTRY("amd-smi", "Clocks and temperature of AMD GPUs",

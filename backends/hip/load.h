@@ -8,6 +8,7 @@
 
 #include "hip_api.h"
 #include "smi_api.h"
+#include "trace_api.h"
 
 enum {
   KMBI_HIP_TEXT = 256,

@@ -1,6 +1,8 @@
 /* Plans: making them, what every timer does in the same way, running them. */
 #include "plan.h"
 
+#include "trace.h"
+
 /* Work that is enqueued ahead of time is not ended by a limit. */
 #define AHEAD_NS 20e6
 enum { SLOTS_LIMIT = 8192, EXEC_BYTES = sizeof(void *) /* a handle */ };
@@ -116,11 +118,12 @@ static kmb_status check_desc(kmbi_hip *self, const kmb_plan_desc *desc) {
                   "a plan needs a launch callback, slots, a first slot below "
                   "their number and a batch of at least one");
   kmb_timer timer = desc->choice.timer;
-  bool single = desc->reset || timer == KMB_TIMER_EVENT ||
+  bool single = desc->reset || timer == KMB_TIMER_TRACE ||
+                timer == KMB_TIMER_EVENT ||
                 desc->choice.cache == KMB_CACHE_COLD;
   if (desc->batch > 1 && single)
     return refuse(self, KMB_ERR_INVALID,
-                  "with EVENT, a reset hook or COLD a sample is a "
+                  "with TRACE, EVENT, a reset hook or COLD a sample is a "
                   "single iteration: the batch must be 1");
   if ((desc->arg_count && !desc->args) || (desc->warm_count && !desc->warm))
     return refuse(self, KMB_ERR_INVALID,
@@ -221,6 +224,9 @@ static kmb_status make_graphs(kmbi_hip_plan *plan) {
 /* Everything that is taken for measuring. */
 static kmb_status fit_out(kmbi_hip_plan *plan) {
   kmb_status status = kmbi_hip_space_module(plan->self);
+  plan->dropped_before = kmbi_hip_trace_dropped();
+  if (!status && plan->desc.choice.timer == KMB_TIMER_TRACE)
+    status = kmbi_hip_trace_probe(plan->self);
   if (!status) status = make_events(plan);
   if (!status) status = make_graphs(plan);
   if (!status && plan->event_count) status = kmbi_hip_gate_decide(plan);
@@ -279,14 +285,15 @@ void kmbi_hip_plan_destroy(void *opened, void *created) {
 /* Running. */
 
 static kmb_status take(kmbi_hip_run *run) {
-  switch (run->plan->desc.choice.timer) {
-  case KMB_TIMER_GRAPH:
-    return kmbi_hip_take_replays(run);
-  case KMB_TIMER_EVENT:
-    return kmbi_hip_take_events(run);
-  default:
-    return kmbi_hip_take_host(run);
-  }
+  kmb_timer timer = run->plan->desc.choice.timer;
+  if (timer == KMB_TIMER_TRACE) return kmbi_hip_take_traces(run);
+  if (timer == KMB_TIMER_HOST) return kmbi_hip_take_host(run);
+  kmb_status status = kmbi_hip_quiet_begin(run->plan->self);
+  if (status) return status;
+  status = timer == KMB_TIMER_GRAPH ? kmbi_hip_take_replays(run)
+                                    : kmbi_hip_take_events(run);
+  kmbi_hip_quiet_end();
+  return status;
 }
 
 kmb_status kmbi_hip_plan_run(void *opened, void *created, uint64_t count,

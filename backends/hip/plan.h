@@ -26,7 +26,8 @@ typedef struct kmbi_hip_plan {
   bool cold, graph, gated;
   kmbi_hip_exec *execs; /* one a slot; GRAPH: one */
   size_t exec_count;
-  uint64_t nodes; /* of one iteration; 0: not known */
+  uint64_t nodes;          /* of one iteration; 0: not known */
+  uint64_t dropped_before; /* records, by the plan's creation */
   kmbi_hip_event events[2 * KMBI_HIP_PAIRS];
   uint32_t event_count;
   double each_ns; /* wall time of an iteration, 0: not known */
@@ -73,5 +74,8 @@ bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count);
 kmb_status kmbi_hip_take_events(kmbi_hip_run *run);
 kmb_status kmbi_hip_take_replays(kmbi_hip_run *run);
 kmb_status kmbi_hip_take_host(kmbi_hip_run *run);
+kmb_status kmbi_hip_take_traces(kmbi_hip_run *run);
+/* Whether records come of what is traced. */
+kmb_status kmbi_hip_trace_probe(kmbi_hip *self);
 
 #endif

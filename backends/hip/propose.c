@@ -10,22 +10,22 @@ typedef struct way {
  * nothing traces they define where zero is. */
 static const way replayed[] = {
     {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH}, {KMB_TIMER_EVENT, KMB_LAUNCH_GRAPH},
-    {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN}, {KMB_TIMER_HOST, KMB_LAUNCH_GRAPH},
-    {KMB_TIMER_HOST, KMB_LAUNCH_PLAIN},
+    {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN}, {KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN},
+    {KMB_TIMER_HOST, KMB_LAUNCH_GRAPH},  {KMB_TIMER_HOST, KMB_LAUNCH_PLAIN},
 };
 
 /* A sweep before each iteration: one event pair each. */
 static const way one_op_cold[] = {
     {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN}, {KMB_TIMER_EVENT, KMB_LAUNCH_GRAPH},
-    {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH}, {KMB_TIMER_HOST, KMB_LAUNCH_PLAIN},
-    {KMB_TIMER_HOST, KMB_LAUNCH_GRAPH},
+    {KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN}, {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH},
+    {KMB_TIMER_HOST, KMB_LAUNCH_PLAIN},  {KMB_TIMER_HOST, KMB_LAUNCH_GRAPH},
 };
 
 /* Of several operations a graph leaves no host gap in the span. */
 static const way several_ops_cold[] = {
     {KMB_TIMER_EVENT, KMB_LAUNCH_GRAPH}, {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN},
-    {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH}, {KMB_TIMER_HOST, KMB_LAUNCH_GRAPH},
-    {KMB_TIMER_HOST, KMB_LAUNCH_PLAIN},
+    {KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN}, {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH},
+    {KMB_TIMER_HOST, KMB_LAUNCH_GRAPH},  {KMB_TIMER_HOST, KMB_LAUNCH_PLAIN},
 };
 
 enum { WAYS = sizeof replayed / sizeof replayed[0] };
@@ -52,6 +52,8 @@ const char *kmbi_hip_choice_problem(const kmbi_hip *self,
   if (timer == KMB_TIMER_GRAPH && choice->cache == KMB_CACHE_COLD)
     return "a sweep between the iterations of a replay would be timed with "
            "them";
+  if (timer == KMB_TIMER_TRACE && mode == KMB_LAUNCH_GRAPH)
+    return "rocprofiler-sdk does not say which replay a kernel is of";
   if (mode == KMB_LAUNCH_GRAPH && !has_graphs(self))
     return "this HIP has no graphs";
   return NULL;

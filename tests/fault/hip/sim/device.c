@@ -66,6 +66,7 @@ void sim_reset(void) {
   swept = 0;
   events_in_captures = 0;
   sim_cache_reset();
+  sim_trace_reset();
 }
 
 sim_settings *sim_set(void) {
@@ -88,7 +89,10 @@ static const char *const names[] = {
 #define NAME(field, symbol, arguments) symbol,
                 KMBI_SMI_MAP(NAME)
 #undef NAME
-                    "hipGetDeviceProperties",
+#define NAME(field, symbol, arguments) symbol,
+                    KMBI_PROF_MAP(NAME)
+#undef NAME
+                        "hipGetDeviceProperties",
     "hipDeviceSynchronize", "hipEventQuery"};
 
 const char *sim_name(sim_function function) {
@@ -198,6 +202,10 @@ void sim_break(unsigned code) {
   if (!error) error = code;
   for (sim_object *o = objects; o; o = o->next)
     if (o->type == SIM_STREAM) sim_clear((struct ihipStream_t *)(void *)o);
+}
+
+bool sim_hip_started(void) {
+  return initialised;
 }
 
 void sim_note_sweep(uint64_t bytes) {

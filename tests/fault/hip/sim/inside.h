@@ -52,6 +52,7 @@ typedef struct sim_op {
   struct ihipEvent_t *event;
   uint64_t submitted;
   uint32_t value;
+  uint64_t id;          /* of the thread that submitted it, by rocprofiler */
   bool in_graph, first; /* of a graph */
 } sim_op;
 
@@ -165,6 +166,21 @@ sim_traffic sim_access(uint64_t at, uint64_t bytes, bool writes);
 void sim_cache_reset(void);
 uint64_t sim_traffic_ns(sim_traffic t);
 
+/* trace.c */
+void sim_trace_op(const sim_op *op, uint64_t start, uint64_t end);
+uint64_t sim_trace_id(void); /* of the calling thread; 0: none */
+void sim_trace_reset(void);
+/* What librocprofiler-sdk changes. */
+typedef struct sim_tracer {
+  kmbi_prof_callback callback;
+  bool configured, deaf, started; /* deaf: HIP was there first */
+  uint64_t lost;
+} sim_tracer;
+sim_tracer *sim_trace(void);
+void sim_trace_flush(void);
+uint64_t *sim_trace_ids(unsigned **depth); /* the thread's stack, of eight */
+bool sim_hip_started(void);
+
 /* Each function under the name that the real library exports. */
 #define SIM_EXPORT(type, name, need, arguments) \
   type sim_##name arguments __asm__(#name);
@@ -181,6 +197,10 @@ KMBI_HSA_MAP(SIM_EXPORT)
 #define SIM_EXPORT(field, symbol, arguments) \
   kmbi_smi_status sim_smi_##field arguments __asm__(symbol);
 KMBI_SMI_MAP(SIM_EXPORT)
+#undef SIM_EXPORT
+#define SIM_EXPORT(field, symbol, arguments) \
+  kmbi_prof_status sim_prof_##field arguments __asm__(symbol);
+KMBI_PROF_MAP(SIM_EXPORT)
 #undef SIM_EXPORT
 
 #endif

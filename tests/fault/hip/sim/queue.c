@@ -41,6 +41,7 @@ struct ihipStream_t *sim_stream_of(struct ihipStream_t *handle) {
 void sim_enqueue(struct ihipStream_t *stream, const sim_op *op) {
   sim_op copy = *op;
   copy.submitted = sim_now();
+  copy.id = sim_trace_id();
   queued++;
   sim_append(&stream->end, &copy);
   if (op->kind == RECORD) op->event->pending++;
@@ -90,6 +91,7 @@ static void work(struct ihipStream_t *stream, sim_op *op, uint64_t start) {
   if (op->kind == SET) takes += set(op);
   if (sim_error()) return;
   stream->free_at = start + takes;
+  sim_trace_op(op, start, start + takes);
   if (op->in_graph) stream->free_at -= SIM_NODE_SAVES;
 }
 

@@ -11,6 +11,7 @@
 
 #include "../../../../backends/hip/hip_api.h"
 #include "../../../../backends/hip/smi_api.h"
+#include "../../../../backends/hip/trace_api.h"
 
 /* Every function of the libraries that the backend uses. */
 typedef enum sim_function {
@@ -26,7 +27,10 @@ typedef enum sim_function {
 #define SIM_ENUM(field, symbol, arguments) SIM_smi_##field,
               KMBI_SMI_MAP(SIM_ENUM)
 #undef SIM_ENUM
-                  SIM_hipGetDeviceProperties,
+#define SIM_ENUM(field, symbol, arguments) SIM_prof_##field,
+                  KMBI_PROF_MAP(SIM_ENUM)
+#undef SIM_ENUM
+                      SIM_hipGetDeviceProperties,
   SIM_hipDeviceSynchronize,
   SIM_hipEventQuery,
   SIM_FUNCTIONS
@@ -51,6 +55,10 @@ typedef struct sim_settings {
   bool compiler_fails;
   unsigned negative_every; /* each n-th time of two events is negative */
   unsigned zero_every;     /* each n-th is zero */
+  /* rocprofiler-sdk */
+  bool locked;             /* another tool has configured it */
+  unsigned lose_every;     /* each n-th record is lost and counted */
+  unsigned timeless_every; /* each n-th has no times */
   bool no_measures;        /* amd-smi and sysfs tell nothing */
 } sim_settings;
 
