@@ -2,6 +2,7 @@
 #include "hip_backend.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 bool kmbi_hip_attribute(kmbi_hip *self, int attribute, int *value) {
   if (!self->api->hipDeviceGetAttribute(value, (kmbi_hip_enum)attribute,
@@ -65,12 +66,25 @@ void kmbi_hip_read_arch(kmbi_hip *self) {
            arch);
 }
 
+/* "DDDD:BB:DD.F", in hexadecimal digits. */
+static bool parse_place(const char *text, kmbi_hip_place *p) {
+  unsigned *const parts[] = {&p->domain, &p->bus, &p->device, &p->function};
+  static const char ends[] = {':', ':', '.', '\0'};
+  for (int i = 0; i < 4; i++) {
+    char *end = NULL;
+    unsigned long part = strtoul(text, &end, 16);
+    if (end == text || *end != ends[i] || part > UINT32_MAX) return false;
+    *parts[i] = (unsigned)part;
+    text = end + 1;
+  }
+  return true;
+}
+
 static void read_place(kmbi_hip *self) {
   kmbi_hip_place *p = &self->place;
   uint64_t vendor = 0;
   uint64_t device = 0;
-  p->known = sscanf(self->pci_bus, "%x:%x:%x.%x", &p->domain, &p->bus,
-                    &p->device, &p->function) == 4;
+  p->known = parse_place(self->pci_bus, p);
   for (char *c = self->pci_bus; *c; c++)
     if (*c >= 'A' && *c <= 'F') *c = (char)(*c - 'A' + 'a');
   if (kmbi_hip_sysfs(self, "vendor", &vendor) &&
