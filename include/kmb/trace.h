@@ -564,7 +564,7 @@ KMB_API uint64_t kmb_gaps_device_count(const kmb_gaps *gaps);
 KMB_API kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
                                        kmb_gaps_device *device);
 
-/** busy / span of a device.
+/** Share of the span in which a device was busy: busy / span.
  *  @param gaps        an analysis
  *  @param index       below kmb_gaps_device_count()
  *  @param[out] share  above 0, at most 1
