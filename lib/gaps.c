@@ -84,17 +84,6 @@ static kmbi_device_gaps *device_of(sweep *s, uint32_t device) {
 
 /* One operation. */
 
-static void add_idle(kmbi_idle *to, const kmbi_idle *more) {
-  to->count += more->count;
-  to->total += more->total;
-  if (more->longest > to->longest) to->longest = more->longest;
-  to->launch += more->launch;
-  to->sync += more->sync;
-  to->host += more->host;
-  to->queued += more->queued;
-  to->unknown += more->unknown;
-}
-
 static bool put_gap(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
   uint64_t start = d->busy.end, length = op->start - start;
   kmbi_idle idle = {.count = 1, .total = length, .longest = length};
@@ -108,8 +97,8 @@ static bool put_gap(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
   t->device = d->device;
   t->from = d->last_name;
   t->to = op->name;
-  add_idle(&t->idle, &idle);
-  add_idle(&d->idle, &idle);
+  kmbi_idle_add(&t->idle, &idle);
+  kmbi_idle_add(&d->idle, &idle);
   return true;
 }
 
