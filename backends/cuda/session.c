@@ -425,7 +425,7 @@ static kmb_status try_once(kmbi_cuda *self, kmbi_cupti_client *client,
                            bool *linked) {
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
-  if (!status) status = kmbi_cupti_push(self, client, 0);
+  if (!status) status = kmbi_cupti_push(self, client, client->next_id++);
   if (status) return status;
   status = kmbi_cuda_launch(self, stream, KMBI_CUDA_empty, 1, NULL);
   kmb_status popped = kmbi_cupti_pop(self);

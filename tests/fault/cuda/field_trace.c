@@ -87,6 +87,24 @@ static void f12_warm_up_records_stay_out(void) {
   bed_end(&b);
 }
 
+/* Some of a launch's records, and the rest with the next ones. */
+static void f12_records_in_parts_are_of_their_own_launch(void) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  sim_set()->halves = true;
+  spin s = bed_spin(&b, 3, 3);
+  kmb_bench_params p = traced(&s, KMB_LAUNCH_PLAIN);
+  p.flags |= KMB_BENCH_NO_WARMUP;
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS), 3);
+  REQUIRE_EQ(bed_u64(r, KMB_VALUE_SAMPLES_INVALID), 0);
+  REQUIRE(bed_f64(r, KMB_VALUE_MIN) > 10000);
+  REQUIRE(bed_f64(r, KMB_VALUE_MAX) < 12000);
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
 static void records_in_any_order_serve(void) {
   bed b;
   kmb_result *r = NULL;
@@ -383,6 +401,7 @@ int main(void) {
   failed += ALONE(f9_records_without_times_are_counted_as_invalid);
   failed += ALONE(f10_a_drop_count_that_cannot_be_had_is_not_none);
   failed += ALONE(f12_warm_up_records_stay_out);
+  failed += ALONE(f12_records_in_parts_are_of_their_own_launch);
   failed += ALONE(records_in_any_order_serve);
   failed += ALONE(a_span_without_all_its_records_is_left_out);
   failed += ALONE(a_lost_only_kernel_is_missing_not_invalid);

@@ -50,6 +50,7 @@ typedef struct sim_settings {
   unsigned backwards_every; /* each n-th ends before it starts */
   bool reversed;            /* records come last first */
   bool late;                /* records come a flush later, if not forced */
+  bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
   /* NVML */
   unsigned long long throttle; /* of the visible device */

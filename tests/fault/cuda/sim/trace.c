@@ -192,6 +192,7 @@ void sim_trace_flush(bool forced) {
   const sim_settings *s = sim_set();
   writer w = {NULL, 0, 0};
   size_t ready = s->late && !forced ? held_back : count;
+  if (s->halves && !forced) ready = (count + 1) / 2;
   if (!tracer.request) return;
   for (size_t i = 0; i < ready; i++)
     put(&w, &records[s->reversed ? ready - 1 - i : i]);
