@@ -320,7 +320,6 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
   const kmb_host *host = self->host;
   kmbi_cuda_failure failure;
   const kmbi_cupti_api *api = kmbi_cuda_cupti(&failure);
-  size_t dropped = 0;
   pthread_mutex_lock(&lock);
   for (kmbi_cupti_client **at = &clients; *at; at = &(*at)->next)
     if (*at == client) {
@@ -337,8 +336,6 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
     if (subscribed) {
       (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
       kmbi_cupti_buffers_drop();
-      /* What was dropped by now is not the next session's. */
-      (void)api->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
       (void)api->cuptiUnsubscribe(subscriber);
     }
     subscribed = false;

@@ -409,22 +409,35 @@ static kmb_status launch_and_wait(void *user, const kmb_launch *l) {
   return status;
 }
 
+static kmb_status launch_and_synchronise(void *user, const kmb_launch *l) {
+  spin *s = user;
+  kmb_status status = bed_launch_spin(user, l);
+  return s->b->synchronize() ? KMB_ERR_VENDOR : status;
+}
+
 static void f37_what_cannot_be_captured_is_said(void) {
-  static const kmb_launch_fn bad[] = {launch_and_alloc, launch_legacy,
-                                      launch_and_wait};
+  static const struct {
+    kmb_launch_fn launch;
+    int64_t code;
+  } bad[] = {{launch_and_alloc, KMBI_CU_STREAM_CAPTURE_INVALIDATED},
+             {launch_legacy, 0}, /* nothing was captured */
+             {launch_and_wait, KMBI_CU_STREAM_CAPTURE_INVALIDATED},
+             {launch_and_synchronise, KMBI_CU_STREAM_CAPTURE_INVALIDATED}};
   bed b;
   bed_start(&b);
   spin s = bed_spin(&b, 5, 1);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 4; i++)
     for (int t = 0; t < TIMERS; t++) {
       kmb_result *r = NULL;
       kmbi_cu_enum state = 9;
+      int64_t vendor = 0;
       kmb_bench_params p =
           spinning(&s, timers[t], KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
       p.stream = b.stream;
-      p.launch = bad[i];
+      p.launch = bad[i].launch;
       REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_CAPTURE);
-      REQUIRE(kmb_last_error(NULL, NULL)[0]);
+      REQUIRE_HAS(kmb_last_error(NULL, &vendor), "captured");
+      REQUIRE_EQ(vendor, bad[i].code);
       CU(&b, cuStreamIsCapturing, b.stream, &state);
       REQUIRE_EQ(state, 0);
       p.launch = bed_launch_spin;

@@ -44,6 +44,7 @@ typedef struct sim_settings {
   const char *missing; /* a function that the libraries lack */
   /* CUPTI */
   bool other_subscriber;
+  unsigned forbidden; /* what subscribing answers, 0: it is allowed */
   unsigned drop_every;      /* each n-th kernel record is lost and counted */
   unsigned lose_every;      /* each n-th kernel record is lost, unsaid */
   unsigned zero_every;      /* each n-th has no times */
