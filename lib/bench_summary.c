@@ -187,8 +187,8 @@ static void set_cache(kmbi_run *run) {
   case KMB_CACHE_ROTATED:
     kmbi_result_set_u64(result, KMB_VALUE_REUSE_BYTES, run->reuse_bytes);
     kmbi_result_format(result, KMB_VALUE_CACHE_METHOD,
-                       "%u slots, %.4g MiB of cold data between two uses",
-                       (unsigned)run->slots,
+                       "%u slot%s, %.4g MiB of cold data between two uses",
+                       (unsigned)run->slots, kmbi_plural(run->slots),
                        (double)run->reuse_bytes / 1048576);
     break;
   default:
@@ -261,9 +261,11 @@ static void set_rounds(kmbi_run *run) {
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_LOW, low);
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_HIGH, high);
   } else {
-    kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
-                       "%u round%s; five give a between-round interval",
-                       (unsigned)n, n == 1 ? "" : "s");
+    const kmb_value none[] = {KMB_VALUE_ROUND_LOW, KMB_VALUE_ROUND_HIGH};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+      kmbi_result_absent(result, none[i],
+                         "%u round%s; five give a between-round interval",
+                         (unsigned)n, kmbi_plural(n));
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }
