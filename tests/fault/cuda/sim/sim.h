@@ -39,6 +39,7 @@ typedef struct sim_settings {
   unsigned devices; /* in the machine, in NVML's order */
   unsigned visible; /* the one that CUDA shows as its first and only one */
   int driver_version;
+  bool no_threads; /* the process can have no more */
   unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
   bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
