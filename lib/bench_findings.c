@@ -1,5 +1,6 @@
 /* Findings: the reasons to doubt a result, each with its figures. One function
  * a question; what is judged elsewhere is raised there. */
+#include "error.h"
 #include "format.h"
 #include "run.h"
 
@@ -31,15 +32,20 @@ static void raise_choice(kmbi_run *run) {
       p->launch_mode != KMB_LAUNCH_AUTO && p->launch_mode != c->launch_mode;
   if (!run->choice_index && !other_timer && !other_mode) return;
   char why[96] = "";
+  char batch[96] = "";
+  if (run->p.batch > 1 && run->batch == 1)
+    snprintf(batch, sizeof batch,
+             "; the batch of %llu is dropped, for a sample is one iteration",
+             (unsigned long long)run->p.batch);
   if (!run->passed_over[0])
     snprintf(why, sizeof why, "backend %s has no %s timer on %s launches",
              run->device->ops->name,
              kmbi_timer_name(other_timer ? p->timer : c->timer),
              mode_word(other_mode ? p->launch_mode : c->launch_mode));
   kmbi_result_find(run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL,
-                   0, "timed by %s on %s launches, not by a better way: %s",
+                   0, "timed by %s on %s launches, not by a better way: %s%s",
                    kmbi_timer_name(c->timer), mode_word(c->launch_mode),
-                   run->passed_over[0] ? run->passed_over : why);
+                   run->passed_over[0] ? run->passed_over : why, batch);
 }
 
 static void raise_cache(kmbi_run *run) {
@@ -276,6 +282,27 @@ static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
                      "was ready but waited for its core %.1f%% of the time",
                      stolen);
   }
+}
+
+/* What the backend says. Rounds that say the same say it once. */
+static void take_finding(void *user, kmb_finding_code code,
+                         kmb_severity severity, const kmb_figure *figures,
+                         uint64_t figure_count, const char *message) {
+  kmbi_run *run = user;
+  if (!message) return;
+  for (const kmbi_finding *f = run->result->findings; f; f = f->next)
+    if (f->code == code && strcmp(f->message, message) == 0) return;
+  kmbi_result_find(run->result, code, severity, figures, figure_count, "%s",
+                   message);
+}
+
+void kmbi_plan_findings(kmbi_run *run, void *plan) {
+  kmb_device *device = run->device;
+  kmbi_error_state before;
+  if (!KMBI_HAS(device->ops, plan_findings)) return;
+  kmbi_error_save(&before);
+  device->ops->plan_findings(device->self, plan, take_finding, run);
+  kmbi_error_restore(&before);
 }
 
 void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round, double time) {

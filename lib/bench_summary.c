@@ -118,7 +118,7 @@ static void set_samples(kmbi_run *run, const kmbi_round *round) {
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES, round->count);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_DROPPED, round->dropped);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_INVALID,
-                      round->invalid + round->missing);
+                      round->invalid + round->missing + round->spoiled);
   kmbi_result_set_u64(result, KMB_VALUE_ITERATIONS, round->iterations);
   kmbi_result_set_text(result, KMB_VALUE_STOP_REASON,
                        kmbi_stop_name(round->stop));
@@ -261,9 +261,11 @@ static void set_rounds(kmbi_run *run) {
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_LOW, low);
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_HIGH, high);
   } else {
-    kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
-                       "%u round%s; five give a between-round interval",
-                       (unsigned)n, kmbi_plural(n));
+    const kmb_value none[] = {KMB_VALUE_ROUND_LOW, KMB_VALUE_ROUND_HIGH};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+      kmbi_result_absent(result, none[i],
+                         "%u round%s; five give a between-round interval",
+                         (unsigned)n, kmbi_plural(n));
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }
