@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 KMB = sys.argv[1]
 PID, TID = 77 << 24, 77 << 24 | 78
@@ -347,9 +348,39 @@ def the_command(folder):
     assert done.returncode == 3 and 'cannot write' in done.stderr
 
 
+def pictures(folder):
+    path = os.path.join(folder, 'c.csv')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('Start (ns),Duration (ns),Device,Strm,Name\n'
+                   '10,5,G (0),7,<a&b>\n12,5,G (1),8,b\n90,5,G (0),7,c\n')
+    out = os.path.join(folder, 'out.')
+    begins = {'svg': b'<?xml', 'png': b'\x89PNG', 'pdf': b'%PDF'}
+    done = subprocess.run([KMB, 'plot', 'timeline', path, '-o', out + 'svg'],
+                          capture_output=True, text=True, check=False)
+    if 'built without cairo' in done.stderr:
+        assert done.returncode == 1
+        return
+    for end, begin in begins.items():
+        run('plot', 'timeline', path, '-o', out + end, '--kernel', 'c')
+        with open(out + end, 'rb') as file:
+            first = file.read()
+        assert first.startswith(begin), (end, first[:20])
+        run('plot', 'timeline', path, '-o', out + end, '--from', '80ns')
+        with open(out + end, 'rb') as file:
+            assert file.read() != first
+    xml.etree.ElementTree.parse(out + 'svg')
+    for words, part in (([path], '-o and a file'), ([path, '-o', 'x.gif'],
+                        'ends neither in'), (['-o', out + 'svg'], 'a file is '
+                        'needed'), ([path, '-o', out + 'svg', '--from', '1s'],
+                        'no operations to draw')):
+        assert part in run('plot', 'timeline', *words, status=1), words
+    assert 'cannot create' in run('plot', 'timeline', path, '-o',
+                                  folder + '/none/x.svg', status=3)
+
+
 def main():
     tests = [nsys_schemas, causes_and_ranges, graphs, nvprof, bad_sqlite,
-             packed, reports, the_command]
+             packed, reports, the_command, pictures]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(folder)
