@@ -187,7 +187,11 @@ typedef int32_t kmb_finding_code;
   X(FAR_FROM_DEVICE, 32)      \
   X(NOT_WARM, 33)             \
   X(NOT_CONVERGED, 34)        \
-  X(UNCONFIRMED, 35)
+  X(UNCONFIRMED, 35)          \
+  X(GRAPHS_NOT_TRACED, 36)    \
+  X(GRAPHS_AS_SPANS, 37)      \
+  X(CAUSE_UNKNOWN, 38)        \
+  X(UNKNOWN_DEVICE, 39)
 
 enum {
 #define KMB_FINDING_ENUM(name, value) KMB_FINDING_##name = (value),
@@ -218,12 +222,14 @@ static inline kmb_finding kmb_finding_init(void) {
   return finding;
 }
 
-/** Kinds of device operations: X(name, value, text). Values are pinned. */
+/** Kinds of device operations: X(name, value, text). Values are pinned. GRAPH
+ *  is a whole launch of a graph whose kernels were not traced. */
 typedef int32_t kmb_op_kind;
 #define KMB_OP_MAP(X)    \
   X(KERNEL, 1, "kernel") \
   X(MEMCPY, 2, "memcpy") \
-  X(MEMSET, 3, "memset")
+  X(MEMSET, 3, "memset") \
+  X(GRAPH, 4, "graph")
 
 enum {
 #define KMB_OP_ENUM(name, value, text) KMB_OP_##name = (value),
