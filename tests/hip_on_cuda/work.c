@@ -137,6 +137,7 @@ kmbi_hip_result forward_hipGraphGetNodes(kmbi_hip_graph graph,
   FORWARD(cuGraphGetNodes, GRAPH(graph), (kmbi_cu_node *)(void *)nodes, count);
 }
 
+// NOLINTBEGIN(readability-non-const-parameter): HIP's own prototype
 kmbi_hip_result forward_hipGraphInstantiate(kmbi_hip_exec *exec,
                                             kmbi_hip_graph graph,
                                             kmbi_hip_node *node, char *log,
@@ -147,6 +148,7 @@ kmbi_hip_result forward_hipGraphInstantiate(kmbi_hip_exec *exec,
   FORWARD(cuGraphInstantiateWithFlags, (kmbi_cu_exec *)(void *)exec,
           GRAPH(graph), 0);
 }
+// NOLINTEND(readability-non-const-parameter)
 
 kmbi_hip_result forward_hipGraphUpload(kmbi_hip_exec exec,
                                        kmbi_hip_stream stream) {
