@@ -27,7 +27,7 @@ echo 'extern "C" __attribute__((global)) void f() {}' >"$work/try.hip"
   echo "SKIPPED: this clang does not compile for AMD's processors"
   exit 77
 }
-for target in gfx906 gfx90a gfx1030; do
+for target in gfx90a gfx1030; do
   compile "$target" || exit 1
   for kernel in empty spin gate sweep touch set random_small random_f64 \
     random_int; do
