@@ -176,7 +176,11 @@ typedef int32_t kmb_finding_code;
   X(FAR_FROM_DEVICE, 32)      \
   X(NOT_WARM, 33)             \
   X(NOT_CONVERGED, 34)        \
-  X(UNCONFIRMED, 35)
+  X(UNCONFIRMED, 35)          \
+  X(GRAPHS_NOT_TRACED, 36)    \
+  X(GRAPHS_AS_SPANS, 37)      \
+  X(CAUSE_UNKNOWN, 38)        \
+  X(UNKNOWN_DEVICE, 39)
 
 enum {
 #define KMB_FINDING_ENUM(name, value) KMB_FINDING_##name = (value),
