@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-#define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
-
 /* A sweep reads this many times the last-level cache. */
 #define SWEEP_FACTOR 2.0
 /* Beyond this many slots, bookkeeping costs more cache than it clears. */
@@ -377,7 +375,7 @@ static kmb_status take_one(kmbi_run *run, kmb_ceiling_kind kind,
                            const kmb_ceiling *callers, kmb_ceiling *ceiling,
                            bool *has) {
   if (callers) {
-    kmb_status status = kmbi_copy_in(ceiling, sizeof *ceiling, CEILING_V1,
+    kmb_status status = kmbi_copy_in(ceiling, sizeof *ceiling, KMBI_CEILING_V1,
                                      callers, "kmb_ceiling");
     *has = !status;
     return status;

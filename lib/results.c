@@ -4,15 +4,13 @@
 #include "error.h"
 #include "structs.h"
 
-#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
-
 kmb_status kmbi_results_open(const kmb_hooks *caller, const char *what,
                              kmb_results **out) {
   *out = NULL;
   kmb_hooks hooks = kmb_hooks_init();
   if (caller) {
     kmb_status status =
-        kmbi_copy_in(&hooks, sizeof hooks, HOOKS_V1, caller, "kmb_hooks");
+        kmbi_copy_in(&hooks, sizeof hooks, KMBI_HOOKS_V1, caller, "kmb_hooks");
     if (status) return status;
   }
   if (!hooks.alloc != !hooks.free)

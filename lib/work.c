@@ -5,8 +5,6 @@
 #include "memory.h"
 #include "structs.h"
 
-#define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
-
 static kmb_status overflow(const char *what) {
   return kmbi_fail(KMB_ERR_INVALID,
                    "%s: a count does not fit into 64 bits; check the sizes",
@@ -23,7 +21,7 @@ static bool bytes_of(uint64_t count, uint32_t bits, uint64_t *bytes) {
 }
 
 static kmb_status store(const kmb_work *work, kmb_work *out, const char *what) {
-  return kmbi_copy_out(out, work, sizeof *work, WORK_V1, what);
+  return kmbi_copy_out(out, work, sizeof *work, KMBI_WORK_V1, what);
 }
 
 kmb_status kmb_work_gemm(uint64_t m, uint64_t n, uint64_t k, kmb_dtype dtype,
