@@ -43,17 +43,23 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
   for (uint64_t i = 0; i < got; i++) {
     const kmb_sample *s = &run->block[i];
     round->iterations += run->batch;
-    if (s->flags & KMB_SAMPLE_INVALID) {
-      round->invalid++;
+    run->places[i] = SIZE_MAX;
+    if (s->flags & KMB_SAMPLE_SPOILED) {
+      round->spoiled++;
       continue;
     }
-    /* A span without all of its operations is too short. */
+    /* Without all of its operations a span is too short, or has no times. */
     if (s->ops < run->device_ops * run->batch) {
       round->missing++;
       continue;
     }
+    if (s->flags & KMB_SAMPLE_INVALID) {
+      round->invalid++;
+      continue;
+    }
     if (s->flags & KMB_SAMPLE_OVERLAP) round->overlapping++;
     size_t at = run->sample_count++;
+    run->places[i] = at;
     column(run, SPAN)[at] = s->span_ns / (double)run->batch;
     column(run, BUSY)[at] = s->busy_ns / (double)run->batch;
     column(run, SUM)[at] = s->sum_ns / (double)run->batch;
@@ -81,9 +87,20 @@ static uint64_t portion(const kmbi_run *run, size_t next) {
 
 /* A sample that counts nothing must not keep the loop going for ever. */
 static bool too_many_invalid(const kmbi_run *run, const kmbi_round *round) {
-  uint64_t useless = round->invalid + round->missing;
+  uint64_t useless = round->invalid + round->missing + round->spoiled;
   return useless >= run->p.min_samples &&
          useless > 10 * (uint64_t)(run->sample_count + 1);
+}
+
+static kmb_status useless(const kmbi_run *run, const kmbi_round *round) {
+  uint64_t total =
+      round->invalid + round->missing + round->spoiled + run->sample_count;
+  return kmbi_fail(
+      KMB_ERR_VENDOR,
+      "of %llu samples %llu have impossible timestamps, %llu lack "
+      "records and %llu were spoiled; use another timer",
+      (unsigned long long)total, (unsigned long long)round->invalid,
+      (unsigned long long)round->missing, (unsigned long long)round->spoiled);
 }
 
 typedef struct loop {
@@ -117,6 +134,8 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
     l->next = kmbi_next_look(n);
     break;
   }
+  if (n < KMBI_INTERVAL_MIN)
+    round->interval.median = kmbi_median(x, n, run->scratch);
   kmbi_progress(run, n, round->interval.median);
   return KMB_OK;
 }
@@ -147,17 +166,11 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
     kmb_status status =
         kmbi_plan_take(run, run->plan, run->batch, want, l.until, &got);
     if (!status) status = store(run, round, got);
+    if (!status) status = kmbi_ops_take(run, got);
     if (status) return status;
     if (kept(run) >= l.next) status = look(run, round, &l);
     if (status) return status;
-    uint64_t total = round->invalid + round->missing + run->sample_count;
-    if (too_many_invalid(run, round))
-      return kmbi_fail(KMB_ERR_VENDOR,
-                       "of %llu samples %llu have impossible timestamps and "
-                       "%llu lack records; use another timer",
-                       (unsigned long long)total,
-                       (unsigned long long)round->invalid,
-                       (unsigned long long)round->missing);
+    if (too_many_invalid(run, round)) return useless(run, round);
     limits(run, round, &l, got < want);
     if (!round->stop) kmbi_sleep(run->device, run->p.idle_ns);
   }
@@ -175,9 +188,9 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
                      "no sample within max_wall_ns (%.0f ns); raise it",
                      run->p.max_wall_ns);
   round->samples = kmbi_alloc(&run->device->memory, n, sizeof(double));
+  round->count = n;
   if (!round->samples || !kmbi_grow_scratch(run, n))
     return kmbi_fail(KMB_ERR_NOMEM, "no memory for %zu samples", n);
-  round->count = n;
   round->dropped = run->sample_first;
   round->batch = run->batch;
   memcpy(round->samples, column(run, SPAN) + run->sample_first,
@@ -186,20 +199,26 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
       kmbi_median(column(run, BUSY) + run->sample_first, n, run->scratch);
   round->sum_ns =
       kmbi_median(column(run, SUM) + run->sample_first, n, run->scratch);
+  double *gaps = column(run, SUM) + run->sample_first; /* not needed more */
+  for (size_t i = 0; i < n; i++)
+    gaps[i] = round->samples[i] - column(run, BUSY)[run->sample_first + i];
+  round->gaps_ns = kmbi_median(gaps, n, run->scratch);
   round->has_interval =
       kmbi_interval_of(round->samples, n, run->tick_ns / (double)run->batch,
                        run->p.seed, run->scratch, &round->interval);
   if (!round->has_interval)
     round->interval.median = kmbi_median(round->samples, n, run->scratch);
-  return KMB_OK;
+  return kmbi_ops_finish(run, round);
 }
 
 kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
   kmbi_round *round = &run->rounds[run->round];
   run->sample_count = 0;
   run->sample_first = 0;
-  kmb_status status =
-      kmbi_plan_open(run, &run->choice, run->batch, run->p.launch, &run->plan);
+  kmb_status status = kmbi_ops_begin(run);
+  if (!status)
+    status = kmbi_plan_open(run, &run->choice, run->batch, run->p.launch,
+                            &run->plan);
   if (status) {
     run->plan = NULL;
     return status;
@@ -207,6 +226,7 @@ kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
   kmbi_watch_read(run, "before", &round->before);
   status = sample_until_stopped(run, round);
   if (!status) status = close_round(run, round);
+  if (!status) kmbi_plan_findings(run, run->plan);
   kmbi_watch_read(run, "after", &round->after);
   *next = KMBI_RECHECK;
   return status;

@@ -25,7 +25,8 @@ static kmb_status time_warm(kmbi_run *run, double *ns, uint64_t *got) {
   run->next_slot = ring;
   *got = 0;
   for (uint64_t i = 1; !status && i < taken; i++)
-    *got += kmbi_sample_ns(&run->block[i], run->batch, &ns[*got]);
+    *got +=
+        kmbi_sample_ns(run, &run->block[i], warm.timer, run->batch, &ns[*got]);
   return status;
 }
 

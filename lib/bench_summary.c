@@ -118,7 +118,7 @@ static void set_samples(kmbi_run *run, const kmbi_round *round) {
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES, round->count);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_DROPPED, round->dropped);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_INVALID,
-                      round->invalid + round->missing);
+                      round->invalid + round->missing + round->spoiled);
   kmbi_result_set_u64(result, KMB_VALUE_ITERATIONS, round->iterations);
   kmbi_result_set_text(result, KMB_VALUE_STOP_REASON,
                        kmbi_stop_name(round->stop));
@@ -154,7 +154,9 @@ static void set_timer(kmbi_run *run, const kmbi_round *round) {
   if (run->choice.timer == KMB_TIMER_TRACE) {
     kmbi_result_set_f64(result, KMB_VALUE_BUSY, round->busy_ns);
     kmbi_result_set_f64(result, KMB_VALUE_SUM, round->sum_ns);
+    kmbi_result_set_f64(result, KMB_VALUE_GAPS, round->gaps_ns);
     kmbi_result_set_u64(result, KMB_VALUE_DEVICE_OPS, round->ops);
+    kmbi_set_ops(run, round);
   }
 }
 
@@ -187,8 +189,8 @@ static void set_cache(kmbi_run *run) {
   case KMB_CACHE_ROTATED:
     kmbi_result_set_u64(result, KMB_VALUE_REUSE_BYTES, run->reuse_bytes);
     kmbi_result_format(result, KMB_VALUE_CACHE_METHOD,
-                       "%u slots, %.4g MiB of cold data between two uses",
-                       (unsigned)run->slots,
+                       "%u slot%s, %.4g MiB of cold data between two uses",
+                       (unsigned)run->slots, kmbi_plural(run->slots),
                        (double)run->reuse_bytes / 1048576);
     break;
   default:
@@ -265,7 +267,7 @@ static void set_rounds(kmbi_run *run) {
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
       kmbi_result_absent(result, none[i],
                          "%u round%s; five give a between-round interval",
-                         (unsigned)n, n == 1 ? "" : "s");
+                         (unsigned)n, kmbi_plural(n));
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }
@@ -286,7 +288,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
     set_check(run);
   }
   kmbi_raise_findings(run, round, time);
-  if (run->has_work) kmbi_set_roofline(run, time);
+  if (run->has_work) kmbi_set_roofline(run, round, time);
   kmbi_metadata_collect(run->device, run->p.metadata ? &run->metadata : NULL,
                         result);
   kmbi_result_set_f64(result, KMB_VALUE_TOTAL_WALL,

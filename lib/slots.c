@@ -1,6 +1,7 @@
 /* The memory of a set of buffers: taking, filling, poisoning, guarding. */
 #include "buffers.h"
 #include "error.h"
+#include "format.h"
 
 void *kmbi_buffers_at(const kmb_buffers *set, uint32_t slot, uint64_t index) {
   return set->args[(uint64_t)slot * set->count + index];
@@ -192,10 +193,12 @@ kmb_status kmbi_buffers_prepare(kmb_buffers *set, uint32_t slots,
   bool fits = kmbi_buffers_cost(set, slots, &bytes);
   if (!fits || bytes > allowance)
     return kmbi_fail(KMB_ERR_NOMEM,
-                     "%u slots need %s%llu more bytes, %llu are allowed; raise "
-                     "kmb_device_params.memory_budget or ask for fewer slots",
-                     (unsigned)slots, fits ? "" : "over ",
-                     (unsigned long long)bytes, (unsigned long long)allowance);
+                     "%u slot%s need%s %s%llu more bytes, %llu are allowed; "
+                     "raise kmb_device_params.memory_budget or ask for fewer "
+                     "slots",
+                     (unsigned)slots, kmbi_plural(slots), slots == 1 ? "s" : "",
+                     fits ? "" : "over ", (unsigned long long)bytes,
+                     (unsigned long long)allowance);
   const kmbi_block *keep = set->blocks;
   kmb_status status = add_slots(set, slots);
   if (status) {

@@ -1,23 +1,34 @@
 #!/usr/bin/env python3
-"""Mutation test of one C file: change one operator or constant at a time,
-rebuild, run the named meson tests, and list the changes that no test saw.
+"""Mutation test of C files: change one operator or constant at a time, compile
+it, run the named meson tests, and list the changes that no test saw.
 
-  scripts/mutate.py lib/stats.c stats stats_interval stats_look
-                    [--build DIR] [--sample N] [--seed S]
-                    [--timeout SECONDS] [--minimum PERCENT]
+  scripts/mutate.py lib/stats.c lib/stats_modes.c --tests stats_edges stats
+                    [--build DIR] [--sample N] [--seed S] [--minimum PERCENT]
+                    [--again REPORT]
 
-The file is edited in place and always put back. A change that does not compile
-counts neither way.
+The tree stays as it is: a mutant is compiled elsewhere and linked into the test
+programs in front of the archive that holds the original. The first test that
+fails ends it; the test that found the one before comes first, then those that
+find most in the least time. A change that does not compile counts neither way,
+and no more does one that leaves the object code as it was, to the byte: build
+with -Ddebug=false, since debug information tells columns.
 """
 
 import argparse
+import collections
+import ctypes
+import json
+import os
 import pathlib
 import random
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 SWAPS = {
     "<=": ["<", ">"], ">=": [">", "<"], "==": ["!="], "!=": ["=="],
@@ -36,6 +47,7 @@ TOKEN = re.compile(
       |(?P<word>\b(?:true|false|break|continue|fmin|fmax)\b)
       |(?P<op>\+\+|--|[-+*/]=|[<>=!]=|&&|\|\||[-+*/%<>])""",
     re.S | re.M | re.X)
+LIMIT_BYTES = 8 << 30  # of address space: a mutant that only allocates ends
 
 
 def numbers(text):
@@ -45,8 +57,9 @@ def numbers(text):
         value = int(match.group(1))
         return [f"{value + 1}{match.group(2)}"] + (
             [f"{value - 1}{match.group(2)}"] if value else [])
-    match = re.fullmatch(r"\d*\.\d+|\d+\.\d*", text)
-    return [repr(float(text) * 1.5 + 0.1)] if match else []
+    if re.fullmatch(r"(\d*\.\d+|\d+\.\d*|\d+)([eE][+-]?\d+)?", text):
+        return [repr(float(text) * 1.5 + 0.1)]
+    return []
 
 
 def mutants(source):
@@ -67,74 +80,222 @@ def mutants(source):
             yield match.start(), match.end(), new
 
 
-def line_of(source, at):
-    return source.count("\n", 0, at) + 1
+class Mutant:
+    def __init__(self, path, source, begin, end, new):
+        start = source.rfind("\n", 0, begin) + 1
+        self.text = source[:begin] + new + source[end:]
+        self.line = source.count("\n", 0, begin) + 1
+        # Without the line's number: code above it may change.
+        self.key = (f"{begin - start + 1}: {source[begin:end]!r} -> {new!r}: "
+                    + source[start:source.find("\n", begin)].strip())
+        self.name = f"{path}:{self.line}:{self.key}"
 
 
-def run(command, cpu):
+def choose(path, source, args):
+    """The mutants to try, and how many there are."""
+    every = [Mutant(path, source, *at) for at in mutants(source)]
+    chosen = every
+    if args.again:
+        lived = {line.split(":", 2)[2] for line in
+                 args.again.read_text().splitlines()
+                 if line.startswith(f"{path}:") and line.count(":") > 3}
+        chosen = [m for m in every if m.key in lived]
+    elif args.sample and args.sample < len(every):
+        at = random.Random(args.seed).sample(range(len(every)), args.sample)
+        chosen = [every[i] for i in sorted(at)]
+    return chosen, len(every)
+
+
+def confine(cpu):
+    """In the child: it dies with its parent, and ends by itself."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(command, cpu, **options):
     """Exit status, or None when it ran past ten times the limit of CPU time,
-    which holds for each process: on a busy machine only the clock runs fast."""
+    which holds for each process: on a busy machine only the clock runs fast.
+    Whatever it started is killed with it."""
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=lambda: confine(int(cpu)), **options)
     try:
-        return subprocess.run(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            timeout=10 * cpu, preexec_fn=lambda: resource.setrlimit(
-                resource.RLIMIT_CPU, (int(cpu), int(cpu)))).returncode
+        return child.wait(timeout=10 * cpu)
     except subprocess.TimeoutExpired:
         return None
+    finally:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
 
 
-def outcome(build, targets, tests, timeout):
-    if run(["ninja", "-C", build, "-j2", *targets], 600) != 0:
-        return "no build"
-    command = ["meson", "test", "-C", build, "--no-rebuild", "--maxfail", "1",
-               "--timeout-multiplier", "10", *tests]
-    return "survived" if run(command, timeout) == 0 else "caught"
+class Test:
+    """A test program, run without meson, which takes a second to start."""
+
+    def __init__(self, record, build):
+        self.name = record["name"]
+        self.arguments = record["cmd"][1:]
+        self.options = {"cwd": record.get("workdir") or build,
+                        "env": dict(os.environ, **record["env"])}
+        target = os.path.relpath(record["cmd"][0], build)
+        commands = subprocess.run(
+            ["ninja", "-C", build, "-t", "commands", target], check=True,
+            capture_output=True, text=True).stdout.splitlines()
+        self.link = shlex.split(commands[-1])
+        self.output = self.link.index("-o") + 1
+        self.cpu = 0.0
+        self.found = 0
+
+    def build(self, folder, built, mutant):
+        """Links this object in; the program's path, or None."""
+        program = os.path.join(folder, self.name)
+        command = list(self.link)
+        command[self.output] = program
+        command.insert(self.output + 1, mutant)
+        return program if run(command, 600, cwd=built) == 0 else None
+
+    def passes(self, program, limit):
+        return run([program, *self.arguments], limit, **self.options) == 0
+
+
+class Build:
+    """A build folder, and the temporary one that mutants are made in."""
+
+    def __init__(self, folder, names, scratch):
+        self.folder = os.path.abspath(folder)
+        self.scratch = scratch
+        if run(["ninja", "-C", self.folder], 3600) != 0:
+            sys.exit("mutate: the tree must build unchanged")
+        info = pathlib.Path(folder, "meson-info", "intro-tests.json")
+        records = {r["name"]: r for r in json.loads(info.read_text())}
+        missing = [name for name in names if name not in records]
+        if missing:
+            sys.exit(f"mutate: no test {', '.join(missing)} in {folder}")
+        self.tests = [Test(records[name], self.folder) for name in names]
+        self.last = None
+
+    def compiler(self, path):
+        """How the object in the archive that the tests link is compiled."""
+        commands = pathlib.Path(self.folder, "compile_commands.json")
+        for c in json.loads(commands.read_text()):
+            source = (pathlib.Path(c["directory"]) / c["file"]).resolve()
+            if (source == path.resolve()
+                    and c["output"].split(".p/")[0] in self.tests[0].link):
+                command = shlex.split(c["command"])
+                break
+        else:
+            sys.exit(f"mutate: {path} is in no archive that the tests link")
+        for option in "-MF", "-MQ":
+            at = command.index(option)
+            del command[at:at + 2]
+        command.remove("-MD")
+        self.source = os.path.join(self.scratch, path.name)
+        self.object = self.source + ".o"
+        command[command.index("-o") + 1] = self.object
+        command[command.index("-c") + 1] = self.source
+        return [*command, "-w", "-iquote", str(path.resolve().parent)]
+
+    def compiles(self, command, text):
+        pathlib.Path(self.source).write_text(text)
+        return run(command, 60, cwd=self.folder) == 0
+
+    def code(self):
+        return pathlib.Path(self.object).read_bytes()
+
+    def measure(self):
+        """All must pass unchanged; a test's limit follows from its time."""
+        for test in self.tests:
+            program = test.build(self.scratch, self.folder, self.object)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if not program or not test.passes(program, 600):
+                sys.exit(f"mutate: {test.name} must pass unchanged")
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            test.cpu = (after.ru_utime + after.ru_stime - before.ru_utime
+                        - before.ru_stime)
+
+    def order(self):
+        return sorted(self.tests, key=lambda t: (
+            t is not self.last, -(t.found + 1) / (t.cpu + 0.2)))
+
+    def judge(self, command, text, unchanged):
+        if not self.compiles(command, text):
+            return "no build"
+        if self.code() == unchanged:
+            return "same code"
+        for test in self.order():
+            program = test.build(self.scratch, self.folder, self.object)
+            if not program:
+                return "no build"
+            if not test.passes(program, 5 + 10 * test.cpu):
+                test.found += 1
+                self.last = test
+                return "caught"
+        return "survived"
+
+
+def mutate(build, path, args):
+    """Counts by outcome; prints what survived."""
+    source = path.read_text()
+    chosen, total = choose(path, source, args)
+    command = build.compiler(path)
+    if not build.compiles(command, source):
+        sys.exit(f"mutate: {path} must compile unchanged")
+    unchanged = build.code()
+    build.measure()
+    counts = collections.Counter()
+    start = time.monotonic()
+    for mutant in chosen:
+        result = build.judge(command, mutant.text, unchanged)
+        counts[result] += 1
+        if result == "survived":
+            print(mutant.name, flush=True)
+    print(f"{path}: {len(chosen)} of {total} tried; {told(counts)}; "
+          f"{time.monotonic() - start:.0f} s", flush=True)
+    return counts
+
+
+def share(counts):
+    judged = counts["caught"] + counts["survived"]
+    return 100 * counts["caught"] / judged if judged else 0
+
+
+def told(counts):
+    return (f"{counts['caught']} caught, {counts['survived']} survived "
+            f"({share(counts):.1f}% caught), {counts['same code']} the same "
+            f"code, {counts['no build']} did not compile")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("file", type=pathlib.Path)
-    parser.add_argument("tests", nargs="+", help="names of meson tests")
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("--tests", nargs="+", required=True,
+                        help="names of meson tests")
     parser.add_argument("--build", default="build")
-    parser.add_argument("--targets", nargs="*", default=[],
-                        help="what ninja builds (default: all)")
     parser.add_argument("--sample", type=int, default=0,
-                        help="try this many, chosen by --seed (default: all)")
+                        help="try this many of a file, chosen by --seed "
+                             "(default: all)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=60,
-                        help="seconds of CPU time a test may take")
+    parser.add_argument("--again", type=pathlib.Path,
+                        help="try what lived in this report of an earlier run")
     parser.add_argument("--minimum", type=float, default=0,
-                        help="fail below this percentage caught")
+                        help="fail below this percentage caught, of one file "
+                             "or of all")
     args = parser.parse_args()
 
-    source = args.file.read_text()
-    chosen = list(mutants(source))
-    if args.sample and args.sample < len(chosen):
-        chosen = sorted(random.Random(args.seed).sample(chosen, args.sample))
-    if outcome(args.build, args.targets, args.tests,
-               args.timeout) != "survived":
-        sys.exit("mutate: the tests must build and pass unchanged")
-    counts = {"caught": 0, "survived": 0, "no build": 0}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    lines = source.split("\n")
-    try:
-        for start, end, new in chosen:
-            args.file.write_text(source[:start] + new + source[end:])
-            result = outcome(args.build, args.targets, args.tests,
-                             args.timeout)
-            counts[result] += 1
-            if result == "survived":
-                line = line_of(source, start)
-                print(f"{args.file}:{line}: {source[start:end]!r} -> {new!r}: "
-                      f"{lines[line - 1].strip()}", flush=True)
-    finally:
-        args.file.write_text(source)
-        run(["ninja", "-C", args.build, "-j2", *args.targets], 600)
-    judged = counts["caught"] + counts["survived"]
-    share = 100 * counts["caught"] / judged if judged else 0
-    print(f"{counts['caught']} of {judged} caught ({share:.0f}%), "
-          f"{counts['no build']} did not build")
-    if share < args.minimum:
+    with tempfile.TemporaryDirectory(prefix="mutate-") as scratch:
+        build = Build(args.build, args.tests, scratch)
+        all_counts = [mutate(build, path, args) for path in args.files]
+    whole = sum(all_counts, collections.Counter())
+    print(f"all: {told(whole)}")
+    print("found by: " + ", ".join(f"{t.name} {t.found}" for t in sorted(
+        build.tests, key=lambda t: -t.found)))
+    if min(share(c) for c in [*all_counts, whole]) < args.minimum:
         sys.exit(1)
 
 

@@ -19,6 +19,7 @@ static unsigned quiet;   /* runs that must not be */
 static bool registered;
 static bool subscribed;
 static bool enabled;
+static bool used;       /* something was enabled once */
 static bool every_call; /* all calls are recorded, not only some */
 static bool probed;     /* whether single calls suffice is known */
 static kmbi_cupti_subscriber subscriber;
@@ -163,7 +164,7 @@ static kmb_status enable(kmbi_cuda *self, const kmbi_cupti_api *api) {
     return KMBI_CUDA_FAIL(self, KMB_ERR_INTERNAL, 0,
                           "CUPTI is enabled without a subscription");
   kmb_status status = enabled ? KMB_OK : enable_all(self, api);
-  if (!status) enabled = true;
+  if (!status) enabled = used = true;
   return status;
 }
 
@@ -174,6 +175,28 @@ static kmb_status set_enabled(kmbi_cuda *self, const kmbi_cupti_api *api,
   if (on) status = enable(self, api);
   if (!on && enabled) disable_all(self, api);
   if (!on) enabled = false;
+  pthread_mutex_unlock(&change);
+  return status;
+}
+
+bool kmbi_cupti_was_used(void) {
+  pthread_mutex_lock(&change);
+  bool before = used;
+  pthread_mutex_unlock(&change);
+  return before;
+}
+
+kmb_status kmbi_cupti_look(kmbi_cuda *self) {
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  pthread_mutex_lock(&change);
+  bool ours = subscribed;
+  if (!ours) status = subscribe(self, api);
+  if (!ours && !status) {
+    (void)api->cuptiUnsubscribe(subscriber);
+    subscribed = false;
+  }
   pthread_mutex_unlock(&change);
   return status;
 }
@@ -320,11 +343,14 @@ static bool remove_client(const kmbi_cupti_client *client) {
 
 /* Under `change`. */
 static void end_session(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  size_t dropped = 0;
   if (enabled) disable_all(self, api);
   enabled = false;
   if (subscribed) {
     (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
     kmbi_cupti_buffers_drop();
+    /* What was dropped by now is not the next session's. */
+    (void)api->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
     (void)api->cuptiUnsubscribe(subscriber);
   }
   subscribed = false;
@@ -345,6 +371,7 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
   /* Grown on CUPTI's threads, see records.c. */
   free(client->links);
   free(client->ops);
+  kmbi_cupti_names_release(&client->names);
   host->free(host->ctx, client, sizeof *client);
 }
 

@@ -24,13 +24,19 @@ extern "C" {
  *  kmb_host::fail() and returns the status it got back.
  *  @{ */
 
-#define KMB_BACKEND_ABI 1
+#define KMB_BACKEND_ABI 2
 #define KMB_BACKEND_FROZEN 0
 
 /** Takes one piece of metadata or telemetry: a value, or NULL and the reason
  *  why there is none. */
 typedef void (*kmb_emit_fn)(void *user, const char *key, const char *value,
                             const char *reason);
+
+/** Takes one reason to doubt samples. `message` is one sentence; the names of
+ *  figures must live as long as the program. */
+typedef void (*kmb_find_fn)(void *user, kmb_finding_code code,
+                            kmb_severity severity, const kmb_figure *figures,
+                            uint64_t figure_count, const char *message);
 
 /** What the library offers a backend, one for each device. All functions take
  *  `ctx` first. */
@@ -115,8 +121,10 @@ typedef struct kmb_plan_desc {
 } kmb_plan_desc;
 
 enum {
-  KMB_SAMPLE_INVALID = 1u << 0, /**< impossible timestamps: not used */
-  KMB_SAMPLE_OVERLAP = 1u << 1  /**< it began before the one before it ended */
+  KMB_SAMPLE_INVALID = 1u << 0, /**< impossible timestamps or none: not used */
+  KMB_SAMPLE_OVERLAP = 1u << 1, /**< it began before the one before it ended */
+  KMB_SAMPLE_SPOILED = 1u << 2  /**< something else is in it: not used;
+                                     plan_findings() says what */
 };
 
 /** One sample, of `batch` iterations. The layout is final. */
@@ -129,6 +137,21 @@ typedef struct kmb_sample {
   uint32_t slot;  /**< of the first iteration */
   uint32_t flags; /**< KMB_SAMPLE_… */
 } kmb_sample;
+
+/** A device operation of a sample. The layout is final. */
+typedef struct kmb_device_op {
+  const char *name; /**< of a kernel; NULL for others or if it has none. It
+                         stays as long as the plan */
+  double start_ns;  /**< from the sample's first start */
+  double duration_ns;
+  uint64_t bytes;  /**< copied or set; 0 for a kernel */
+  uint32_t sample; /**< index in what the run gave */
+  uint32_t stream; /**< a number that tells the device's streams apart */
+  kmb_op_kind kind;
+  int32_t reserved;
+} kmb_device_op;
+
+typedef void (*kmb_device_op_fn)(void *user, const kmb_device_op *op);
 
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
@@ -197,6 +220,11 @@ typedef struct kmb_backend_ops {
    *  returned comes back unchanged. Slots continue from run to run. */
   kmb_status (*plan_run)(void *self, void *plan, uint64_t count,
                          double until_ns, kmb_sample *samples, uint64_t *got);
+  /** Gives the device operations of the samples of the latest plan_run, sample
+   *  after sample, each sample's in order of start. Whole samples may be left
+   *  out: invalid ones, and what there is no room for. Optional: no rows. */
+  kmb_status (*plan_ops)(void *self, void *plan, kmb_device_op_fn emit,
+                         void *user);
   void (*plan_destroy)(void *self, void *plan);
 
   /** Bias of a timer and launch mode against the reference, for one iteration,
@@ -216,6 +244,11 @@ typedef struct kmb_backend_ops {
    *  "preemptions" (of the measuring thread) and "steal_ms" (for which others
    *  had the core that it was ready to run on), counted up since some start. */
   void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
+
+  /** What the backend knows against the samples that this plan has taken since
+   *  it was created: called once they are all taken, before plan_destroy.
+   *  Optional. */
+  void (*plan_findings)(void *self, void *plan, kmb_find_fn find, void *user);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or

@@ -90,7 +90,7 @@ static void slots_shrink_to_one_and_no_further(void) {
   begin(&t, "memory=2000000");
   with_buffers(&t, MIB);
   t.p.cache = KMB_CACHE_ROTATED;
-  fails(&t, KMB_ERR_NOMEM, "1 slots need");
+  fails(&t, KMB_ERR_NOMEM, "1 slot needs");
   finish(&t);
 }
 
@@ -319,7 +319,7 @@ static void a_graph_is_confirmed_by_a_replay(void) {
   run(&t);
   REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "TRACE");
   REQUIRE_STR(text(&t, KMB_VALUE_CONFIRM_METHOD),
-              "GRAPH, 1 iterations a sample");
+              "GRAPH, 1 iteration a sample");
   REQUIRE_NEAR(f64(&t, KMB_VALUE_CONFIRM_TIME), 20000, 40);
   finish(&t);
 }

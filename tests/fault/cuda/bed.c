@@ -22,6 +22,13 @@ int nanosleep(const struct timespec *wanted, struct timespec *left) {
   return 0;
 }
 
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                           const struct timespec *until) {
+  return sim_timed_wait(condition, mutex,
+                        (uint64_t)until->tv_sec * 1000000000u +
+                            (uint64_t)until->tv_nsec);
+}
+
 void bed_set_up(bed *b) {
   memset(b, 0, sizeof *b);
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -32,6 +39,7 @@ void bed_set_up(bed *b) {
   KMBI_CU_MAP(LOOK_UP)
 #undef LOOK_UP
   *(void **)(&b->synchronize) = dlsym(library, "cuCtxSynchronize");
+  *(void **)(&b->wait_event) = dlsym(library, "cuStreamWaitEvent");
   CU(b, cuInit, 0);
   CU(b, cuDevicePrimaryCtxRetain, &b->context, 0);
   CU(b, cuCtxSetCurrent, b->context);

@@ -101,7 +101,7 @@ kmbi_cu_result sim_cuDeviceGetName(char *name, int size,
                                    kmbi_cu_device device) {
   SIM_ENTER(cuDeviceGetName, SIM_CALL);
   snprintf(name, (size_t)size, "Simulated H200%s",
-           sim_set()->mig ? " MIG 1g.18gb" : "");
+           sim_set()->mig && !sim_set()->mig_unnamed ? " MIG 1g.18gb" : "");
   return device ? INVALID_DEVICE : 0;
 }
 
@@ -141,6 +141,9 @@ kmbi_cu_result sim_cuDeviceGetAttribute(int *value, kmbi_cu_enum attribute,
     return 0;
   case KMBI_CU_ATTR_COMPUTE_CAPABILITY_MAJOR:
     *value = 9;
+    return 0;
+  case KMBI_CU_ATTR_MPS_ENABLED:
+    *value = sim_set()->mps;
     return 0;
   case KMBI_CU_ATTR_GPU_PCI_DEVICE_ID:
     *value = 0x233510de;
@@ -196,7 +199,10 @@ kmbi_cu_result sim_cuCtxResetPersistingL2Cache(void) {
 /* Waits for everything, and no capture outlives that. */
 unsigned cuCtxSynchronize(void) {
   ENTER_CONTEXT(cuCtxSynchronize, SIM_CALL);
-  if (!sim_capturing(sim_current())) return 0;
+  if (!sim_capturing(sim_current())) {
+    sim_drain("cuCtxSynchronize");
+    return sim_usable();
+  }
   sim_invalidate_all(sim_current());
   return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
 }
@@ -310,6 +316,7 @@ static kmbi_cu_result submit(kmbi_cu_stream handle, sim_op *op, unsigned id) {
     return 0;
   }
   op->correlation = sim_trace_call(id);
+  sim_make_room("a launch");
   sim_enqueue(stream, op);
   sim_pump();
   return 0;
