@@ -166,7 +166,7 @@ typedef struct kmbi_source {
 } kmbi_source;
 
 enum {
-  KMBI_SOURCE_SIZE = 1 << 20,
+  KMBI_SOURCE_SIZE = 128 << 10,
   /* A record (a row, a string of JSON) that is longer is malformed. */
   KMBI_RECORD_MOST = 64 << 20
 };

@@ -343,14 +343,11 @@ static bool remove_client(const kmbi_cupti_client *client) {
 
 /* Under `change`. */
 static void end_session(kmbi_cuda *self, const kmbi_cupti_api *api) {
-  size_t dropped = 0;
   if (enabled) disable_all(self, api);
   enabled = false;
   if (subscribed) {
     (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
     kmbi_cupti_buffers_drop();
-    /* What was dropped by now is not the next session's. */
-    (void)api->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
     (void)api->cuptiUnsubscribe(subscriber);
   }
   subscribed = false;
@@ -451,7 +448,7 @@ static kmb_status try_once(kmbi_cuda *self, kmbi_cupti_client *client,
                            bool *linked) {
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
-  if (!status) status = kmbi_cupti_push(self, client, 0);
+  if (!status) status = kmbi_cupti_push(self, client, client->next_id++);
   if (status) return status;
   status = kmbi_cuda_launch(self, stream, KMBI_CUDA_empty, 1, NULL);
   kmb_status popped = kmbi_cupti_pop(self);

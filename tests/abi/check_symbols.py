@@ -118,7 +118,8 @@ def announced(library, source):
     only looks for what is loaded already."""
     said = {n for note in dlopen_notes(library) for n in note['soname']}
     opened = set()
-    for path in glob.glob(os.path.join(source, 'backends', '*', '*.c')):
+    for path in glob.glob(os.path.join(source, 'backends', '*', '*.c')) + \
+            glob.glob(os.path.join(source, 'lib', '*.c')):
         with open(path, encoding='utf-8') as file:
             opened |= set(re.findall(r'"(lib[\w-]+\.so(?:\.\d+)+)"',
                                      file.read()))
@@ -132,7 +133,7 @@ def parts(archive):
     owner, wanted = {}, collections.defaultdict(set)
     part = None
     for line in output('nm', archive).splitlines():
-        member = re.match(r'(?:\.\._)?(?:backends_(\w+?)_)?[\w.]+\.o:$', line)
+        member = re.match(r'(?:\.\._)?(?:backends_(\w+?)_)?[\w.-]+\.o:$', line)
         if member:
             part = 'backends/' + member.group(1) if member.group(1) else 'lib'
         symbol = re.match(r'[0-9a-f ]{16} ([A-Za-z]) (kmbi?_\w+)$', line)

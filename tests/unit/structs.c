@@ -228,45 +228,49 @@ static void try_sizes(call function, const void *good, size_t size, size_t v1,
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "does not know");
 }
 
-#define TRY_IN(function, type, good, want)                               \
-  do {                                                                   \
-    type good_ = (good);                                                 \
-    try_sizes(function, &good_, sizeof good_, sizeof good_, want, true); \
+#define TRY_IN(function, type, v1, good, want)                 \
+  do {                                                         \
+    type good_ = (good);                                       \
+    try_sizes(function, &good_, sizeof good_, v1, want, true); \
   } while (0)
-#define TRY_OUT(function, type)                                             \
-  do {                                                                      \
-    type good_ = type##_init();                                             \
-    try_sizes(function, &good_, sizeof good_, sizeof good_, KMB_OK, false); \
+#define TRY_OUT(function, type, v1)                               \
+  do {                                                            \
+    type good_ = type##_init();                                   \
+    try_sizes(function, &good_, sizeof good_, v1, KMB_OK, false); \
   } while (0)
 
 static void what_comes_in_is_checked_everywhere(void) {
   kmb_work work = good_work();
-  TRY_IN(open_with, kmb_device_params, kmb_device_params_init(), KMB_OK);
-  TRY_IN(open_with_hooks, kmb_hooks, kmb_hooks_init(), KMB_OK);
-  TRY_IN(list_with_hooks, kmb_hooks, kmb_hooks_init(), KMB_OK);
-  TRY_IN(with_desc, kmb_buffer_desc, good_desc(), KMB_OK);
-  TRY_IN(with_buffers_params, kmb_buffers_params, kmb_buffers_params_init(),
+  TRY_IN(open_with, kmb_device_params, KMBI_DEVICE_PARAMS_V1,
+         kmb_device_params_init(), KMB_OK);
+  TRY_IN(open_with_hooks, kmb_hooks, KMBI_HOOKS_V1, kmb_hooks_init(), KMB_OK);
+  TRY_IN(list_with_hooks, kmb_hooks, KMBI_HOOKS_V1, kmb_hooks_init(), KMB_OK);
+  TRY_IN(with_desc, kmb_buffer_desc, KMBI_BUFFER_DESC_V1, good_desc(), KMB_OK);
+  TRY_IN(with_buffers_params, kmb_buffers_params, KMBI_BUFFERS_PARAMS_V1,
+         kmb_buffers_params_init(), KMB_OK);
+  TRY_IN(bench_with, kmb_bench_params, KMBI_BENCH_PARAMS_V1, good_bench(), 7);
+  TRY_IN(session_with, kmb_bench_params, KMBI_BENCH_PARAMS_V1, good_bench(),
          KMB_OK);
-  TRY_IN(bench_with, kmb_bench_params, good_bench(), 7);
-  TRY_IN(session_with, kmb_bench_params, good_bench(), KMB_OK);
-  TRY_IN(samples_with, kmb_bench_params, good_bench(), KMB_OK);
-  TRY_IN(bench_with_work, kmb_work, good_work(), 7);
-  TRY_IN(bench_with_metadata, kmb_metadata_params, kmb_metadata_params_init(),
-         7);
-  TRY_IN(bench_with_ceiling, kmb_ceiling, good_ceiling(), 7);
-  TRY_IN(roofline_with, kmb_roofline_params, good_roofline_params(&work),
+  TRY_IN(samples_with, kmb_bench_params, KMBI_BENCH_PARAMS_V1, good_bench(),
          KMB_OK);
-  TRY_IN(roofline_with_work, kmb_work, good_work(), KMB_OK);
-  TRY_IN(roofline_with_ceiling, kmb_ceiling, good_ceiling(), KMB_OK);
+  TRY_IN(bench_with_work, kmb_work, KMBI_WORK_V1, good_work(), 7);
+  TRY_IN(bench_with_metadata, kmb_metadata_params, KMBI_METADATA_PARAMS_V1,
+         kmb_metadata_params_init(), 7);
+  TRY_IN(bench_with_ceiling, kmb_ceiling, KMBI_CEILING_V1, good_ceiling(), 7);
+  TRY_IN(roofline_with, kmb_roofline_params, KMBI_ROOFLINE_PARAMS_V1,
+         good_roofline_params(&work), KMB_OK);
+  TRY_IN(roofline_with_work, kmb_work, KMBI_WORK_V1, good_work(), KMB_OK);
+  TRY_IN(roofline_with_ceiling, kmb_ceiling, KMBI_CEILING_V1, good_ceiling(),
+         KMB_OK);
 }
 
 static void what_goes_out_fits_the_caller_everywhere(void) {
-  TRY_OUT(roofline_into, kmb_roofline);
-  TRY_OUT(work_into, kmb_work);
-  TRY_OUT(more_work_into, kmb_work);
-  TRY_OUT(info_into, kmb_buffers_info);
-  TRY_OUT(entry_into, kmb_metadata_entry);
-  TRY_OUT(finding_into, kmb_finding);
+  TRY_OUT(roofline_into, kmb_roofline, KMBI_ROOFLINE_V1);
+  TRY_OUT(work_into, kmb_work, KMBI_WORK_V1);
+  TRY_OUT(more_work_into, kmb_work, KMBI_WORK_V1);
+  TRY_OUT(info_into, kmb_buffers_info, KMBI_BUFFERS_INFO_V1);
+  TRY_OUT(entry_into, kmb_metadata_entry, KMBI_METADATA_ENTRY_V1);
+  TRY_OUT(finding_into, kmb_finding, KMBI_FINDING_V1);
 }
 
 int main(void) {

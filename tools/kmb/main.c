@@ -5,6 +5,8 @@
 
 static const subcommand commands[] = {
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
+    {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
+     plot_timeline_help},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
