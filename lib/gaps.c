@@ -7,9 +7,6 @@
 
 #include <stdlib.h>
 
-enum { PARAMS_V1 = sizeof(kmb_gaps_params) };
-#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
-
 typedef struct sweep {
   kmb_gaps *gaps;
   const kmb_trace *trace;
@@ -378,11 +375,11 @@ static kmb_status read_params(const kmb_gaps_params *params,
   *hooks = kmb_hooks_init();
   kmb_status status = KMB_OK;
   if (params)
-    status =
-        kmbi_copy_in(copy, sizeof *copy, PARAMS_V1, params, "kmb_gaps_params");
+    status = kmbi_copy_in(copy, sizeof *copy, KMBI_GAPS_PARAMS_V1, params,
+                          "kmb_gaps_params");
   if (!status && copy->hooks)
-    status =
-        kmbi_copy_in(hooks, sizeof *hooks, HOOKS_V1, copy->hooks, "kmb_hooks");
+    status = kmbi_copy_in(hooks, sizeof *hooks, KMBI_HOOKS_V1, copy->hooks,
+                          "kmb_hooks");
   if (status) return status;
   if (!hooks->alloc != !hooks->free)
     return kmbi_fail(KMB_ERR_INVALID,

@@ -62,6 +62,8 @@ static void emit_number(kmb_emit_fn emit, void *user, const char *key,
     emit(user, key, NULL, text);
   } else {
     snprintf(text, sizeof text, "%.10g", value);
+    char *comma = strchr(text, ','); /* of the caller's locale */
+    if (comma) *comma = '.';
     emit(user, key, text, NULL);
   }
 }

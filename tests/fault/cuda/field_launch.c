@@ -122,7 +122,7 @@ static void f19_a_forked_child_is_told_at_once(void) {
     kmb_device_close(b.device);
     REQUIRE(sim_now() - start < 1000000000);
     REQUIRE_EQ(sim_child_calls(), 0);
-    REQUIRE_EQ(b.in_use, 0);
+    REQUIRE_EQ(b.memory.bytes_out, 0);
     _exit(0);
   }
   REQUIRE_EQ(waitpid(child, &status, 0), child);
