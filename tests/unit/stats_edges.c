@@ -159,7 +159,8 @@ static void a_trend_is_dropped_while_wider_than_a_step(void) {
   int kept = 0;
   for (int i = 0; i < 20000; i++)
     samples[i] = 1000 + 0.002 * i;
-  for (double tick = 1; tick < 40; tick *= 1.05) {
+  for (int i = 0; i < 75; i++) {
+    double tick = pow(1.05, i);
     kmbi_interval interval;
     kmbi_rule rule = {
         .min_samples = 50, .target = 1e-6, .tick = tick, .seed = 1};
