@@ -204,6 +204,18 @@ static void a_mode_has_a_least_number_of_samples(void) {
   REQUIRE(found(128, 27, &m));
 }
 
+/* 64 samples are enough; beyond as many as there are nothing is touched. */
+static void modes_need_sixty_four_samples(void) {
+  kmbi_modes m;
+  REQUIRE(found(64, 32, &m));
+  REQUIRE_NEAR(m.share, 0.5, 0);
+  REQUIRE(!found(63, 31, &m));
+  REQUIRE_NEAR(m.low, 0, 0);
+  scratch[1000] = -7;
+  REQUIRE(found(1000, 500, &m));
+  REQUIRE_NEAR(scratch[1000], -7, 0);
+}
+
 /* The dither that spreads ties leaves the centres where they are. */
 static void dither_does_not_move_the_modes(void) {
   kmbi_modes m;
@@ -266,6 +278,7 @@ int main(void) {
   RUN(a_trend_is_dropped_while_wider_than_a_step);
   RUN(a_mode_has_a_least_share);
   RUN(a_mode_has_a_least_number_of_samples);
+  RUN(modes_need_sixty_four_samples);
   RUN(dither_does_not_move_the_modes);
   RUN(widths_may_vanish_beside_the_samples);
   RUN(modes_may_differ_in_width);
