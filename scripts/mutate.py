@@ -253,13 +253,15 @@ def mutate(build, path, args):
     build.measure()
     counts = collections.Counter()
     start = time.monotonic()
-    for mutant in chosen:
-        result = build.judge(command, mutant.text, unchanged)
-        counts[result] += 1
-        if result == "survived":
-            print(mutant.name, flush=True)
-    print(f"{path}: {len(chosen)} of {total} tried; {told(counts)}; "
-          f"{time.monotonic() - start:.0f} s", flush=True)
+    try:
+        for mutant in chosen:
+            result = build.judge(command, mutant.text, unchanged)
+            counts[result] += 1
+            if result == "survived":
+                print(mutant.name, flush=True)
+    finally:  # a run that is stopped tells how far it came
+        print(f"{path}: {sum(counts.values())} of {total} tried; "
+              f"{told(counts)}; {time.monotonic() - start:.0f} s", flush=True)
     return counts
 
 
