@@ -288,7 +288,7 @@ static void useless_samples_are_in_no_figure(void) {
     if (!i) batch = u64(&t, KMB_VALUE_BATCH);
     REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), batch);
     finish(&t);
-    begin(&t, "kernel=2000,cold=4000,llc=65536");
+    begin(&t, "kernel=2000,cold=4000,llc=65536,tick=1");
     with_buffers(&t, 8192);
     if (flags[i])
       spoil(&t, (kmb_sample){
