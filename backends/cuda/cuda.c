@@ -142,9 +142,21 @@ static kmb_status read_spec(const kmb_host *host, const char *spec,
                     spec);
 }
 
+/* This is how the driver says that an ancestor had initialised it. */
+static kmb_status initialise(kmbi_cuda *self) {
+  kmbi_cu_result result = self->driver->cuInit(0);
+  if (result != KMBI_CU_NOT_INITIALIZED)
+    return kmbi_cuda_check(self, result, "cuInit");
+  return KMBI_CUDA_FAIL(self, KMB_ERR_FORKED, (int64_t)result,
+                        "cuInit failed: NOT_INITIALIZED (%u); this process was "
+                        "forked from one that used CUDA: fork before that, or "
+                        "exec",
+                        result);
+}
+
 static kmb_status find_device(kmbi_cuda *self) {
   int count = 0;
-  kmb_status status = KMBI_CU(self, cuInit, 0);
+  kmb_status status = initialise(self);
   if (!status) status = KMBI_CU(self, cuDeviceGetCount, &count);
   if (status) return status;
   if (self->ordinal >= count)

@@ -165,6 +165,7 @@ void kmbi_cuda_memory_close(kmbi_cuda *self);
 kmb_status kmbi_cuda_fill_random(void *self, const kmb_fill *fill);
 
 /* propose.c */
+bool kmbi_cuda_has_graphs(const kmbi_cuda *self);
 const char *kmbi_cuda_choice_problem(const kmbi_cuda *self,
                                      const kmb_choice *choice);
 kmb_status kmbi_cuda_propose(void *self, const kmb_request *request,

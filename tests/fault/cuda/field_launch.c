@@ -107,6 +107,7 @@ static void f6_a_memset_of_the_timed_function_counts(void) {
 static void f19_a_forked_child_is_told_at_once(void) {
   bed b;
   kmb_result *r = NULL;
+  int64_t vendor = 0;
   int status = 0;
   bed_start(&b);
   spin s = bed_spin(&b, 1, 1);
@@ -122,6 +123,11 @@ static void f19_a_forked_child_is_told_at_once(void) {
     kmb_device_close(b.device);
     REQUIRE(sim_now() - start < 1000000000);
     REQUIRE_EQ(sim_child_calls(), 0);
+    REQUIRE_EQ(b.memory.bytes_out, 0);
+    /* The driver itself is of no use there. */
+    REQUIRE_STATUS(bed_open(&b, "cuda:0"), KMB_ERR_FORKED);
+    REQUIRE_HAS(kmb_last_error(NULL, &vendor), "forked");
+    REQUIRE_EQ(vendor, 3);
     REQUIRE_EQ(b.memory.bytes_out, 0);
     _exit(0);
   }
