@@ -86,7 +86,7 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
-  char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
+  char ungated[KMBI_CUDA_TEXT]; /* why the last plan with events had no gate */
   char name[KMBI_CUDA_TEXT];
   char arch[32];
   char uuid[64];
@@ -190,7 +190,11 @@ kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
 
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);
-void kmbi_cuda_telemetry(void *self, kmb_emit_fn emit, void *user);
+/* NVML's handle, found by UUID or PCI id: its order is not CUDA's. */
+const kmbi_nvml_api *kmbi_cuda_find_nvml(kmbi_cuda *self);
+
+/* telemetry.c */
+void kmbi_cuda_telemetry(void *self, kmb_telemetry_fn emit, void *user);
 /* Whether the device is a part (MIG) of a GPU. */
 bool kmbi_cuda_is_slice(kmbi_cuda *self);
 

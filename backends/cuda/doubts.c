@@ -38,6 +38,16 @@ static void tell_attached(const teller *t, const kmbi_cuda_plan *plan) {
          "process, and what it does may be in the times; run without it");
 }
 
+static void tell_ungated(const teller *t, const kmbi_cuda_plan *plan) {
+  char text[2 * KMBI_CUDA_TEXT];
+  if (plan->gated) return;
+  snprintf(text, sizeof text,
+           "timed by events without a gate, so that gaps of the host may be in "
+           "the time: %s",
+           plan->self->ungated);
+  tell(t, KMB_FINDING_HOST_BOUND, KMB_WARNING, text);
+}
+
 static void tell_shared(const teller *t, kmbi_cuda *self) {
   char text[KMBI_CUDA_TEXT];
   int shared = 0;
@@ -63,7 +73,9 @@ void kmbi_cuda_plan_findings(void *opened, void *created, kmb_find_fn find,
   kmb_timer timer = plan->desc.choice.timer;
   if (self->lost) return;
   if (timer == KMB_TIMER_TRACE) tell_dropped(&t, plan);
-  if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH)
+  if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH) {
     tell_attached(&t, plan);
+    tell_ungated(&t, plan);
+  }
   tell_shared(&t, self);
 }

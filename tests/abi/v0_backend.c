@@ -44,11 +44,31 @@ _Static_assert(KMB_BACKEND_FROZEN == 0,
                  #name " takes or returns something else")
 
 TYPE(kmb_emit_fn, void (*)(void *, const char *, const char *, const char *));
+TYPE(kmb_telemetry, int32_t);
+TYPE(kmb_telemetry_fn, void (*)(void *, int32_t, double, const char *));
 TYPE(kmb_find_fn, void (*)(void *, int32_t, int32_t, const kmb_figure *,
     uint64_t, const char *));
 TYPE(kmb_device_op_fn, void (*)(void *, const kmb_device_op *));
 TYPE(kmb_backend_entry_fn, const kmb_backend_ops *(*)(void));
 
+VALUE(KMB_TELEMETRY_CLOCK, 1);
+VALUE(KMB_TELEMETRY_MEMORY_CLOCK, 2);
+VALUE(KMB_TELEMETRY_THROTTLE, 3);
+VALUE(KMB_TELEMETRY_POWER, 4);
+VALUE(KMB_TELEMETRY_ENERGY, 5);
+VALUE(KMB_TELEMETRY_TEMPERATURE, 6);
+VALUE(KMB_TELEMETRY_ECC_CORRECTED, 7);
+VALUE(KMB_TELEMETRY_ECC_UNCORRECTED, 8);
+VALUE(KMB_TELEMETRY_PREEMPTIONS, 9);
+VALUE(KMB_TELEMETRY_STEAL, 10);
+VALUE(KMB_TELEMETRY_CORE0_CLOCK, 11);
+VALUE(KMB_TELEMETRY_LOAD, 12);
+VALUE(KMB_THROTTLE_POWER_CAP, 1);
+VALUE(KMB_THROTTLE_HW_SLOWDOWN, 2);
+VALUE(KMB_THROTTLE_SYNC_BOOST, 4);
+VALUE(KMB_THROTTLE_THERMAL, 8);
+VALUE(KMB_THROTTLE_HW_THERMAL, 16);
+VALUE(KMB_THROTTLE_HW_POWER_BRAKE, 32);
 VALUE(KMB_SAMPLE_INVALID, 1);
 VALUE(KMB_SAMPLE_OVERLAP, 2);
 VALUE(KMB_SAMPLE_SPOILED, 4);
@@ -182,7 +202,7 @@ MEMBER(kmb_backend_ops, ceiling, 216, 8, int32_t (*)(void *, int32_t, int32_t,
 MEMBER(kmb_backend_ops, describe, 224, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
 MEMBER(kmb_backend_ops, telemetry, 232, 8, void (*)(void *, void (*)(void *,
-    const char *, const char *, const char *), void *));
+    int32_t, double, const char *), void *));
 MEMBER(kmb_backend_ops, plan_findings, 240, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));

@@ -42,7 +42,7 @@ typedef struct sim_config {
   double lie[SIM_TIMERS];
   double bias_error, bias_unc;
   double bandwidth, ceiling[5], clock, preempt, steal, deadline;
-  double record_drop, record_invalid;
+  double record_drop, record_invalid, telemetry_cost;
   uint64_t seed, llc, l2, memory, compile_at, hang;
   uint32_t timers, busy; /* bits 1 << KMB_TIMER_… */
   uint32_t nocapture, calibrated, llc_known, graph_empty, telemetry;
