@@ -33,6 +33,10 @@ typedef enum kmbi_stop {
   KMBI_STOP_CANCELLED
 } kmbi_stop;
 
+/* Why prebuilt graphs are not timed by GRAPH. */
+#define KMBI_GRAPH_REFUSED \
+  "it needs n iterations in one graph, and a prebuilt one holds a single one"
+
 enum { KMBI_CHOICES = 8, KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
 
 /* Telemetry that findings are made from. */
@@ -162,6 +166,8 @@ kmb_status kmbi_ops_begin(kmbi_run *run);
 kmb_status kmbi_ops_take(kmbi_run *run, uint64_t got);
 kmb_status kmbi_ops_finish(kmbi_run *run, kmbi_round *round);
 void kmbi_set_ops(kmbi_run *run, const kmbi_round *round);
+/* The launch callback of prebuilt graphs; `user` is the run. */
+kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch);
 /* Asks the backend how to measure (prepare), and again once the number of
  * device operations is known. */
 kmb_status kmbi_choose(kmbi_run *run);

@@ -175,6 +175,9 @@ kmb_status kmbi_cuda_plan_run(void *self, void *plan, uint64_t count,
                               uint64_t *got);
 void kmbi_cuda_plan_destroy(void *self, void *plan);
 
+/* Enqueues a caller's graph. */
+kmb_status kmbi_cuda_graph_launch(void *self, void *graph, void *stream);
+
 /* ops.c */
 kmb_status kmbi_cuda_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
                               void *user);

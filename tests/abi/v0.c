@@ -295,6 +295,7 @@ VALUE(KMB_FINDING_FAR_FROM_DEVICE, 32);
 VALUE(KMB_FINDING_NOT_WARM, 33);
 VALUE(KMB_FINDING_NOT_CONVERGED, 34);
 VALUE(KMB_FINDING_UNCONFIRMED, 35);
+VALUE(KMB_FINDING_GRAPH_UNSEEN, 36);
 VALUE(KMB_OP_KERNEL, 1);
 VALUE(KMB_OP_MEMCPY, 2);
 VALUE(KMB_OP_MEMSET, 3);
@@ -485,7 +486,9 @@ MEMBER(kmb_bench_params, timer, 240, 4, int32_t);
 MEMBER(kmb_bench_params, launch_mode, 244, 4, int32_t);
 MEMBER(kmb_bench_params, cache, 248, 4, int32_t);
 MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
-GROWS(kmb_bench_params, 256);
+MEMBER(kmb_bench_params, graphs, 256, 8, void *const *);
+MEMBER(kmb_bench_params, graph_count, 264, 8, uint64_t);
+GROWS(kmb_bench_params, 272);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);

@@ -242,6 +242,7 @@ static const kmb_backend_ops table = {
 #ifndef SIM_BARE
     .sweep_prepare = sim_sweep_prepare,
     .plan_ops = sim_plan_ops,
+    .graph_launch = sim_graph_launch,
     .bias = sim_bias,
     .ceiling = sim_ceiling,
     .telemetry = sim_telemetry,

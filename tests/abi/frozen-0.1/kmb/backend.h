@@ -155,6 +155,10 @@ typedef struct kmb_plan_desc {
   const kmb_span *warm; /**< slot s, span i: warm[s * warm_count + i]; touched
                              again after a sweep */
   uint64_t warm_count;
+  /** The caller's graphs to launch instead of capturing: slot s: graphs[s].
+   * They are neither made nor destroyed by the plan; only with launch mode
+   * GRAPH. NULL: none. Only where there is graph_launch(). */
+  void *const *graphs;
   uint64_t batch; /**< iterations a sample; with a reset hook or the cache
                        state COLD on HOST it is 1 */
   uint32_t slots; /**< at least 1; iteration i uses slot
@@ -271,6 +275,9 @@ typedef struct kmb_backend_ops {
   kmb_status (*plan_ops)(void *self, void *plan, kmb_device_op_fn emit,
                          void *user);
   void (*plan_destroy)(void *self, void *plan);
+  /** Enqueues one of the caller's graphs, outside a plan. Optional: no prebuilt
+   *  graphs. */
+  kmb_status (*graph_launch)(void *self, void *graph, void *stream);
 
   /** Bias of a timer and launch mode against the reference, for one iteration,
    *  and its uncertainty. Optional: not calibrated. */

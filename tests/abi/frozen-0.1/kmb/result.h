@@ -177,7 +177,8 @@ typedef int32_t kmb_finding_code;
   X(FAR_FROM_DEVICE, 32)      \
   X(NOT_WARM, 33)             \
   X(NOT_CONVERGED, 34)        \
-  X(UNCONFIRMED, 35)
+  X(UNCONFIRMED, 35)          \
+  X(GRAPH_UNSEEN, 36)
 
 enum {
 #define KMB_FINDING_ENUM(name, value) KMB_FINDING_##name = (value),
