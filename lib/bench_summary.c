@@ -263,9 +263,11 @@ static void set_rounds(kmbi_run *run) {
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_LOW, low);
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_HIGH, high);
   } else {
-    kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
-                       "%u round%s; five give a between-round interval",
-                       (unsigned)n, kmbi_plural(n));
+    const kmb_value none[] = {KMB_VALUE_ROUND_LOW, KMB_VALUE_ROUND_HIGH};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+      kmbi_result_absent(result, none[i],
+                         "%u round%s; five give a between-round interval",
+                         (unsigned)n, kmbi_plural(n));
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }
@@ -287,7 +289,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
     kmbi_track_store(&run->track, result);
   }
   kmbi_raise_findings(run, round, time);
-  if (run->has_work) kmbi_set_roofline(run, time);
+  if (run->has_work) kmbi_set_roofline(run, round, time);
   kmbi_metadata_collect(run->device, run->p.metadata ? &run->metadata : NULL,
                         result);
   kmbi_result_set_f64(result, KMB_VALUE_TOTAL_WALL,

@@ -92,6 +92,10 @@ typedef struct kmbi_run {
   kmb_ceiling memory, compute;
   bool has_work, has_memory, has_compute;
   kmb_bound predicted;
+  const kmb_part *part; /* of the device; NULL: unknown */
+  char no_part[256];    /* why, if it was looked for */
+  kmb_reference reference;
+  bool has_reference;
 
   /* Warm up and calibrate. */
   double estimate_ns; /* of one iteration; 0 until known */
@@ -147,9 +151,10 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
 void kmbi_plan_close(kmbi_run *run, void *plan);
 /* Raises what the backend knows against the plan's samples. */
 void kmbi_plan_findings(kmbi_run *run, void *plan);
-/* Whether a sample in run->block, of `batch` iterations, can be used. */
-bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
-                   kmb_timer timer, uint64_t batch);
+/* Time of an iteration of a sample of `batch` iterations; false if the sample
+ * cannot be used. */
+bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
+                    kmb_timer timer, uint64_t batch, double *ns);
 /* Bias of a way to measure, for one iteration; a failure says why it is not
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
@@ -184,7 +189,9 @@ kmb_status kmbi_prove_cold(kmbi_run *run);
 /* Parts of summarise. `time_ns` is the headline, `round` the one it is of. */
 void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round,
                          double time_ns);
-void kmbi_set_roofline(kmbi_run *run, double time_ns);
+void kmbi_set_roofline(kmbi_run *run, const kmbi_round *round, double time_ns);
+/* What is predicted, in words and numbers, before anything is measured. */
+void kmbi_set_prediction(kmbi_run *run, const kmb_roofline *roofline);
 
 /* kmb_result_from_samples() for a caller that holds the device. */
 kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
@@ -198,6 +205,7 @@ const char *kmbi_cache_name(kmb_cache_state cache);
 const char *kmbi_stop_name(kmbi_stop stop);
 const char *kmbi_bound_name(kmb_bound bound);
 const char *kmbi_ceiling_name(kmb_ceiling_kind kind);
+const char *kmbi_source_name(kmb_ceiling_source source);
 const char *kmbi_fill_name(kmb_buffer_fill fill, kmb_buffer_role role);
 
 /* Completes and checks the parameters of a call. */

@@ -86,7 +86,10 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
-  char ungated[KMBI_CUDA_TEXT]; /* why the last plan with events had no gate */
+  /* A launch that was held up behind a closed gate, while the stream is open.
+   */
+  kmb_launch_fn held_up;
+  void *held_up_user;
   char name[KMBI_CUDA_TEXT];
   char arch[32];
   char uuid[64];

@@ -39,13 +39,16 @@ static void tell_attached(const teller *t, const kmbi_cuda_plan *plan) {
 }
 
 static void tell_ungated(const teller *t, const kmbi_cuda_plan *plan) {
-  char text[2 * KMBI_CUDA_TEXT];
-  if (plan->gated) return;
-  snprintf(text, sizeof text,
-           "timed by events without a gate, so that gaps of the host may be in "
-           "the time: %s",
-           plan->self->ungated);
-  tell(t, KMB_FINDING_HOST_BOUND, KMB_WARNING, text);
+  char text[KMBI_CUDA_TEXT + 80];
+  kmb_figure figures[] = {{"spoiled_samples", (double)plan->spoiled}};
+  if (!plan->ungated[0]) return;
+  snprintf(
+      text, sizeof text,
+      "timed without a gate, so that gaps of the host may be in the times: "
+      "%s",
+      plan->ungated);
+  t->find(t->user, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, figures,
+          plan->spoiled ? 1 : 0, text);
 }
 
 /* CUPTI names the nodes of a graph that it saw being made. Of the latest run's
@@ -102,8 +105,8 @@ void kmbi_cuda_plan_findings(void *opened, void *created, kmb_find_fn find,
   if (timer == KMB_TIMER_TRACE) tell_dropped(&t, plan);
   if (timer == KMB_TIMER_TRACE) tell_unseen(&t, plan);
   if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH) {
-    tell_attached(&t, plan);
     tell_ungated(&t, plan);
+    tell_attached(&t, plan);
   }
   tell_shared(&t, self);
 }

@@ -120,10 +120,20 @@ typedef int32_t kmb_value;
   X(FILL, 82, TEXT, "fill", "")                                 \
   X(CONFIG, 83, U64, "config", "1")                             \
   X(DRIFT_PCT, 84, F64, "drift_pct", "%")                       \
-  X(GAPS, 85, F64, "gaps_ns", "ns")                             \
-  X(OP_SAMPLES, 86, U64, "op_samples", "1")                     \
-  X(OP_SAMPLES_OTHER, 87, U64, "op_samples_other", "1")         \
-  X(OPS_OMITTED, 88, U64, "ops_omitted", "1")
+  X(CEILING_SOURCE, 85, TEXT, "ceiling_source", "")             \
+  X(RATE_CEILING, 86, F64, "rate_ceiling", "FLOP/s")            \
+  X(RATE_CEILING_NAME, 87, TEXT, "rate_ceiling_name", "")       \
+  X(RATE_PCT, 88, F64, "rate_pct", "%")                         \
+  X(REFERENCE_PCT, 89, F64, "reference_pct", "%")               \
+  X(REFERENCE_NAME, 90, TEXT, "reference_name", "")             \
+  X(READING_PREDICTION, 91, TEXT, "reading_prediction", "")     \
+  X(READING_SOL, 92, TEXT, "reading_sol", "")                   \
+  X(READING_MEMORY, 93, TEXT, "reading_memory", "")             \
+  X(READING_OCCUPANCY, 94, TEXT, "reading_occupancy", "")       \
+  X(GAPS, 95, F64, "gaps_ns", "ns")                             \
+  X(OP_SAMPLES, 96, U64, "op_samples", "1")                     \
+  X(OP_SAMPLES_OTHER, 97, U64, "op_samples_other", "1")         \
+  X(OPS_OMITTED, 98, U64, "ops_omitted", "1")
 
 enum {
 #define KMB_VALUE_ENUM(name, number, kind, key, unit) \
@@ -178,7 +188,11 @@ typedef int32_t kmb_finding_code;
   X(NOT_WARM, 33)             \
   X(NOT_CONVERGED, 34)        \
   X(UNCONFIRMED, 35)          \
-  X(GRAPH_UNSEEN, 36)
+  X(GRAPHS_NOT_TRACED, 36)    \
+  X(GRAPHS_AS_SPANS, 37)      \
+  X(CAUSE_UNKNOWN, 38)        \
+  X(UNKNOWN_DEVICE, 39)       \
+  X(GRAPH_UNSEEN, 40)
 
 enum {
 #define KMB_FINDING_ENUM(name, value) KMB_FINDING_##name = (value),
@@ -209,12 +223,14 @@ static inline kmb_finding kmb_finding_init(void) {
   return finding;
 }
 
-/** Kinds of device operations: X(name, value, text). Values are pinned. */
+/** Kinds of device operations: X(name, value, text). Values are pinned. GRAPH
+ *  is a whole launch of a graph whose kernels were not traced. */
 typedef int32_t kmb_op_kind;
 #define KMB_OP_MAP(X)    \
   X(KERNEL, 1, "kernel") \
   X(MEMCPY, 2, "memcpy") \
-  X(MEMSET, 3, "memset")
+  X(MEMSET, 3, "memset") \
+  X(GRAPH, 4, "graph")
 
 enum {
 #define KMB_OP_ENUM(name, value, text) KMB_OP_##name = (value),

@@ -68,6 +68,7 @@ TYPE(kmb_severity, int32_t);
 TYPE(kmb_finding_code, int32_t);
 TYPE(kmb_op_kind, int32_t);
 TYPE(kmb_tree_state, int32_t);
+TYPE(kmb_operation, int32_t);
 TYPE(kmb_scales, int32_t);
 TYPE(kmb_mask, int32_t);
 TYPE(kmb_attention_pass, int32_t);
@@ -77,6 +78,9 @@ TYPE(kmb_collective, int32_t);
 TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
+TYPE(kmb_part_value, int32_t);
+TYPE(kmb_trace_format, int32_t);
+TYPE(kmb_call_kind, int32_t);
 
 VALUE(KMB_OK, 0);
 VALUE(KMB_ERR_INVALID, -1);
@@ -253,10 +257,20 @@ ENTRY(KMB_VALUE_DEVICE_OPS, 81, U64);
 ENTRY(KMB_VALUE_FILL, 82, TEXT);
 ENTRY(KMB_VALUE_CONFIG, 83, U64);
 ENTRY(KMB_VALUE_DRIFT_PCT, 84, F64);
-ENTRY(KMB_VALUE_GAPS, 85, F64);
-ENTRY(KMB_VALUE_OP_SAMPLES, 86, U64);
-ENTRY(KMB_VALUE_OP_SAMPLES_OTHER, 87, U64);
-ENTRY(KMB_VALUE_OPS_OMITTED, 88, U64);
+ENTRY(KMB_VALUE_CEILING_SOURCE, 85, TEXT);
+ENTRY(KMB_VALUE_RATE_CEILING, 86, F64);
+ENTRY(KMB_VALUE_RATE_CEILING_NAME, 87, TEXT);
+ENTRY(KMB_VALUE_RATE_PCT, 88, F64);
+ENTRY(KMB_VALUE_REFERENCE_PCT, 89, F64);
+ENTRY(KMB_VALUE_REFERENCE_NAME, 90, TEXT);
+ENTRY(KMB_VALUE_READING_PREDICTION, 91, TEXT);
+ENTRY(KMB_VALUE_READING_SOL, 92, TEXT);
+ENTRY(KMB_VALUE_READING_MEMORY, 93, TEXT);
+ENTRY(KMB_VALUE_READING_OCCUPANCY, 94, TEXT);
+ENTRY(KMB_VALUE_GAPS, 95, F64);
+ENTRY(KMB_VALUE_OP_SAMPLES, 96, U64);
+ENTRY(KMB_VALUE_OP_SAMPLES_OTHER, 97, U64);
+ENTRY(KMB_VALUE_OPS_OMITTED, 98, U64);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -295,13 +309,22 @@ VALUE(KMB_FINDING_FAR_FROM_DEVICE, 32);
 VALUE(KMB_FINDING_NOT_WARM, 33);
 VALUE(KMB_FINDING_NOT_CONVERGED, 34);
 VALUE(KMB_FINDING_UNCONFIRMED, 35);
-VALUE(KMB_FINDING_GRAPH_UNSEEN, 36);
+VALUE(KMB_FINDING_GRAPHS_NOT_TRACED, 36);
+VALUE(KMB_FINDING_GRAPHS_AS_SPANS, 37);
+VALUE(KMB_FINDING_CAUSE_UNKNOWN, 38);
+VALUE(KMB_FINDING_UNKNOWN_DEVICE, 39);
+VALUE(KMB_FINDING_GRAPH_UNSEEN, 40);
 VALUE(KMB_OP_KERNEL, 1);
 VALUE(KMB_OP_MEMCPY, 2);
 VALUE(KMB_OP_MEMSET, 3);
+VALUE(KMB_OP_GRAPH, 4);
 VALUE(KMB_TREE_UNKNOWN, 0);
 VALUE(KMB_TREE_CLEAN, 1);
 VALUE(KMB_TREE_DIRTY, 2);
+VALUE(KMB_OPERATION_OTHER, 0);
+VALUE(KMB_OPERATION_GEMM, 1);
+VALUE(KMB_OPERATION_ATTENTION, 2);
+VALUE(KMB_OPERATION_COPY, 3);
 VALUE(KMB_SCALES_NONE, 0);
 VALUE(KMB_SCALES_NVFP4, 1);
 VALUE(KMB_SCALES_MX, 2);
@@ -334,8 +357,14 @@ VALUE(KMB_CEILING_READ, 1);
 VALUE(KMB_CEILING_COPY, 2);
 VALUE(KMB_CEILING_TRIAD, 3);
 VALUE(KMB_CEILING_FMA, 4);
+VALUE(KMB_CEILING_MATRIX, 5);
+VALUE(KMB_CEILING_MEMORY, 6);
 VALUE(KMB_SOURCE_MEASURED, 1);
 VALUE(KMB_SOURCE_CALLER, 2);
+VALUE(KMB_SOURCE_DATASHEET, 3);
+VALUE(KMB_SOURCE_RATE, 4);
+VALUE(KMB_SOURCE_REFERENCE, 5);
+VALUE(KMB_CEILING_SPARSE, 1);
 VALUE(KMB_BOUND_UNKNOWN, 0);
 VALUE(KMB_BOUND_MEMORY, 1);
 VALUE(KMB_BOUND_COMPUTE, 2);
@@ -350,6 +379,58 @@ VALUE(KMB_ROOFLINE_ACHIEVED_BYTES, 64);
 VALUE(KMB_ROOFLINE_MEMORY_PCT, 128);
 VALUE(KMB_ROOFLINE_COMPUTE_PCT, 256);
 VALUE(KMB_ROOFLINE_ABOVE_PEAK, 512);
+VALUE(KMB_ROOFLINE_REFERENCE_PCT, 1024);
+VALUE(KMB_PART_VENDOR, 1);
+VALUE(KMB_PART_NAME, 2);
+VALUE(KMB_PART_LABELS, 3);
+VALUE(KMB_PART_DRIVER_NAMES, 4);
+VALUE(KMB_PART_PCI_IDS, 5);
+VALUE(KMB_PART_PCI_REV, 6);
+VALUE(KMB_PART_ARCH, 7);
+VALUE(KMB_PART_PART, 8);
+VALUE(KMB_PART_UNITS, 9);
+VALUE(KMB_PART_BOOST_CLOCK, 10);
+VALUE(KMB_PART_TENSOR_CLOCK, 11);
+VALUE(KMB_PART_MEMORY, 12);
+VALUE(KMB_PART_BANDWIDTH, 13);
+VALUE(KMB_PART_L2, 14);
+VALUE(KMB_PART_LLC, 15);
+VALUE(KMB_PART_FP64, 16);
+VALUE(KMB_PART_FP64_TENSOR, 17);
+VALUE(KMB_PART_FP32, 18);
+VALUE(KMB_PART_FP32_MATRIX, 19);
+VALUE(KMB_PART_TF32, 20);
+VALUE(KMB_PART_FP16, 21);
+VALUE(KMB_PART_BF16, 22);
+VALUE(KMB_PART_FP8, 23);
+VALUE(KMB_PART_FP6, 24);
+VALUE(KMB_PART_FP4, 25);
+VALUE(KMB_PART_INT8, 26);
+VALUE(KMB_PART_SPARSE, 27);
+VALUE(KMB_PART_NEVER_FROM_RATES, 28);
+VALUE(KMB_PART_SOURCE, 29);
+VALUE(KMB_PART_ORIGIN, 30);
+VALUE(KMB_TRACE_AUTO, 0);
+VALUE(KMB_TRACE_NSYS_CSV, 1);
+VALUE(KMB_TRACE_NSYS_SQLITE, 2);
+VALUE(KMB_TRACE_NVPROF, 3);
+VALUE(KMB_TRACE_NSYS_REP, 4);
+VALUE(KMB_TRACE_ROCPROF_CSV, 5);
+VALUE(KMB_TRACE_CHROME_JSON, 6);
+VALUE(KMB_CALL_LAUNCH, 1);
+VALUE(KMB_CALL_GRAPH_LAUNCH, 2);
+VALUE(KMB_CALL_SYNC, 3);
+VALUE(KMB_CALL_OTHER, 4);
+VALUE(KMB_OP_HAS_DEVICE, 1);
+VALUE(KMB_OP_HAS_STREAM, 2);
+VALUE(KMB_OP_HAS_BYTES, 4);
+VALUE(KMB_OP_HAS_CORRELATION, 8);
+VALUE(KMB_OP_HAS_CALL, 16);
+VALUE(KMB_GAPS_DEVICE, 1);
+VALUE(KMB_GAPS_FROM, 2);
+VALUE(KMB_GAPS_TO, 4);
+VALUE(KMB_GAPS_HAS_DEVICE, 1);
+VALUE(KMB_GAPS_HAS_CAUSES, 2);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
 MEMBER(kmb_pair, value, 8, 8, const char *);
@@ -486,9 +567,10 @@ MEMBER(kmb_bench_params, timer, 240, 4, int32_t);
 MEMBER(kmb_bench_params, launch_mode, 244, 4, int32_t);
 MEMBER(kmb_bench_params, cache, 248, 4, int32_t);
 MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
-MEMBER(kmb_bench_params, graphs, 256, 8, void *const *);
-MEMBER(kmb_bench_params, graph_count, 264, 8, uint64_t);
-GROWS(kmb_bench_params, 272);
+MEMBER(kmb_bench_params, peaks, 256, 8, const kmb_peaks *);
+MEMBER(kmb_bench_params, graphs, 264, 8, void *const *);
+MEMBER(kmb_bench_params, graph_count, 272, 8, uint64_t);
+GROWS(kmb_bench_params, 280);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);
@@ -544,7 +626,9 @@ MEMBER(kmb_work, write_bytes, 24, 8, uint64_t);
 MEMBER(kmb_work, convention, 32, 8, const char *);
 MEMBER(kmb_work, dtype, 40, 4, int32_t);
 MEMBER(kmb_work, flags, 44, 4, uint32_t);
-GROWS(kmb_work, 48);
+MEMBER(kmb_work, operation, 48, 4, int32_t);
+MEMBER(kmb_work, reserved, 52, 4, int32_t);
+GROWS(kmb_work, 56);
 
 MEMBER(kmb_matmul_shape, struct_size, 0, 8, size_t);
 MEMBER(kmb_matmul_shape, m, 8, 8, uint64_t);
@@ -653,14 +737,30 @@ MEMBER(kmb_ceiling, kind, 48, 4, int32_t);
 MEMBER(kmb_ceiling, dtype, 52, 4, int32_t);
 MEMBER(kmb_ceiling, threads, 56, 4, uint32_t);
 MEMBER(kmb_ceiling, source, 60, 4, int32_t);
-GROWS(kmb_ceiling, 64);
+MEMBER(kmb_ceiling, reference, 64, 8, const char *);
+MEMBER(kmb_ceiling, flags, 72, 4, uint32_t);
+MEMBER(kmb_ceiling, reserved, 76, 4, uint32_t);
+GROWS(kmb_ceiling, 80);
+
+MEMBER(kmb_reference, struct_size, 0, 8, size_t);
+MEMBER(kmb_reference, regime, 8, 8, const char *);
+MEMBER(kmb_reference, hardware, 16, 8, const char *);
+MEMBER(kmb_reference, kind, 24, 8, const char *);
+MEMBER(kmb_reference, source, 32, 8, const char *);
+MEMBER(kmb_reference, value, 40, 8, double);
+MEMBER(kmb_reference, bound, 48, 4, int32_t);
+MEMBER(kmb_reference, operation, 52, 4, int32_t);
+MEMBER(kmb_reference, dtype, 56, 4, int32_t);
+MEMBER(kmb_reference, reserved, 60, 4, int32_t);
+GROWS(kmb_reference, 64);
 
 MEMBER(kmb_roofline_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_roofline_params, work, 8, 8, const kmb_work *);
 MEMBER(kmb_roofline_params, memory, 16, 8, const kmb_ceiling *);
 MEMBER(kmb_roofline_params, compute, 24, 8, const kmb_ceiling *);
 MEMBER(kmb_roofline_params, time_ns, 32, 8, double);
-GROWS(kmb_roofline_params, 40);
+MEMBER(kmb_roofline_params, reference, 40, 8, const kmb_reference *);
+GROWS(kmb_roofline_params, 48);
 
 MEMBER(kmb_roofline, struct_size, 0, 8, size_t);
 MEMBER(kmb_roofline, intensity, 8, 8, double);
@@ -676,7 +776,159 @@ MEMBER(kmb_roofline, known, 80, 4, uint32_t);
 MEMBER(kmb_roofline, predicted, 84, 4, int32_t);
 MEMBER(kmb_roofline, observed, 88, 4, int32_t);
 MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
-GROWS(kmb_roofline, 96);
+MEMBER(kmb_roofline, reference_pct, 96, 8, double);
+GROWS(kmb_roofline, 104);
+
+MEMBER(kmb_trace_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_trace_params, name, 16, 8, const char *);
+MEMBER(kmb_trace_params, unpacked_limit, 24, 8, uint64_t);
+MEMBER(kmb_trace_params, progress, 32, 8, void (*)(void *, uint64_t, uint64_t));
+MEMBER(kmb_trace_params, progress_user, 40, 8, void *);
+MEMBER(kmb_trace_params, format, 48, 4, int32_t);
+MEMBER(kmb_trace_params, reserved, 52, 4, uint32_t);
+GROWS(kmb_trace_params, 56);
+
+MEMBER(kmb_trace_info, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_info, rows, 8, 8, uint64_t);
+MEMBER(kmb_trace_info, invalid, 16, 8, uint64_t);
+MEMBER(kmb_trace_info, ops, 24, 8, uint64_t);
+MEMBER(kmb_trace_info, calls, 32, 8, uint64_t);
+MEMBER(kmb_trace_info, ranges, 40, 8, uint64_t);
+MEMBER(kmb_trace_info, tick_ns, 48, 8, uint64_t);
+MEMBER(kmb_trace_info, format, 56, 4, int32_t);
+MEMBER(kmb_trace_info, reserved, 60, 4, uint32_t);
+GROWS(kmb_trace_info, 64);
+
+MEMBER(kmb_trace_op, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_op, name, 8, 8, const char *);
+MEMBER(kmb_trace_op, device_name, 16, 8, const char *);
+MEMBER(kmb_trace_op, start_ns, 24, 8, uint64_t);
+MEMBER(kmb_trace_op, end_ns, 32, 8, uint64_t);
+MEMBER(kmb_trace_op, bytes, 40, 8, uint64_t);
+MEMBER(kmb_trace_op, correlation, 48, 8, uint64_t);
+MEMBER(kmb_trace_op, device, 56, 8, uint64_t);
+MEMBER(kmb_trace_op, process, 64, 8, uint64_t);
+MEMBER(kmb_trace_op, context, 72, 8, uint64_t);
+MEMBER(kmb_trace_op, stream, 80, 8, uint64_t);
+MEMBER(kmb_trace_op, call, 88, 8, uint64_t);
+MEMBER(kmb_trace_op, kind, 96, 4, int32_t);
+MEMBER(kmb_trace_op, flags, 100, 4, uint32_t);
+GROWS(kmb_trace_op, 104);
+
+MEMBER(kmb_trace_call, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_call, name, 8, 8, const char *);
+MEMBER(kmb_trace_call, start_ns, 16, 8, uint64_t);
+MEMBER(kmb_trace_call, end_ns, 24, 8, uint64_t);
+MEMBER(kmb_trace_call, correlation, 32, 8, uint64_t);
+MEMBER(kmb_trace_call, process, 40, 8, uint64_t);
+MEMBER(kmb_trace_call, thread, 48, 8, uint64_t);
+MEMBER(kmb_trace_call, kind, 56, 4, int32_t);
+MEMBER(kmb_trace_call, reserved, 60, 4, uint32_t);
+GROWS(kmb_trace_call, 64);
+
+MEMBER(kmb_trace_range, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_range, name, 8, 8, const char *);
+MEMBER(kmb_trace_range, start_ns, 16, 8, uint64_t);
+MEMBER(kmb_trace_range, end_ns, 24, 8, uint64_t);
+MEMBER(kmb_trace_range, process, 32, 8, uint64_t);
+MEMBER(kmb_trace_range, thread, 40, 8, uint64_t);
+GROWS(kmb_trace_range, 48);
+
+MEMBER(kmb_gaps_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_gaps_params, kernel, 16, 8, const char *);
+MEMBER(kmb_gaps_params, range, 24, 8, const char *);
+MEMBER(kmb_gaps_params, device, 32, 8, uint64_t);
+MEMBER(kmb_gaps_params, from_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_params, to_ns, 48, 8, uint64_t);
+MEMBER(kmb_gaps_params, top, 56, 8, uint64_t);
+MEMBER(kmb_gaps_params, flags, 64, 4, uint32_t);
+MEMBER(kmb_gaps_params, reserved, 68, 4, uint32_t);
+GROWS(kmb_gaps_params, 72);
+
+MEMBER(kmb_gaps_device, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_device, name, 8, 8, const char *);
+MEMBER(kmb_gaps_device, device, 16, 8, uint64_t);
+MEMBER(kmb_gaps_device, ops, 24, 8, uint64_t);
+MEMBER(kmb_gaps_device, first_ns, 32, 8, uint64_t);
+MEMBER(kmb_gaps_device, last_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_device, span_ns, 48, 8, uint64_t);
+MEMBER(kmb_gaps_device, busy_ns, 56, 8, uint64_t);
+MEMBER(kmb_gaps_device, idle_ns, 64, 8, uint64_t);
+MEMBER(kmb_gaps_device, gaps, 72, 8, uint64_t);
+MEMBER(kmb_gaps_device, launch_ns, 80, 8, uint64_t);
+MEMBER(kmb_gaps_device, sync_ns, 88, 8, uint64_t);
+MEMBER(kmb_gaps_device, host_ns, 96, 8, uint64_t);
+MEMBER(kmb_gaps_device, queued_ns, 104, 8, uint64_t);
+MEMBER(kmb_gaps_device, unknown_ns, 112, 8, uint64_t);
+MEMBER(kmb_gaps_device, transitions, 120, 8, uint64_t);
+MEMBER(kmb_gaps_device, names, 128, 8, uint64_t);
+MEMBER(kmb_gaps_device, streams, 136, 8, uint64_t);
+MEMBER(kmb_gaps_device, flags, 144, 4, uint32_t);
+MEMBER(kmb_gaps_device, reserved, 148, 4, uint32_t);
+GROWS(kmb_gaps_device, 152);
+
+MEMBER(kmb_gaps_transition, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_transition, from, 8, 8, const char *);
+MEMBER(kmb_gaps_transition, to, 16, 8, const char *);
+MEMBER(kmb_gaps_transition, count, 24, 8, uint64_t);
+MEMBER(kmb_gaps_transition, idle_ns, 32, 8, uint64_t);
+MEMBER(kmb_gaps_transition, longest_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_transition, launch_ns, 48, 8, uint64_t);
+MEMBER(kmb_gaps_transition, sync_ns, 56, 8, uint64_t);
+MEMBER(kmb_gaps_transition, host_ns, 64, 8, uint64_t);
+MEMBER(kmb_gaps_transition, queued_ns, 72, 8, uint64_t);
+MEMBER(kmb_gaps_transition, unknown_ns, 80, 8, uint64_t);
+MEMBER(kmb_gaps_transition, from_kind, 88, 4, int32_t);
+MEMBER(kmb_gaps_transition, to_kind, 92, 4, int32_t);
+GROWS(kmb_gaps_transition, 96);
+
+MEMBER(kmb_gaps_name, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_name, name, 8, 8, const char *);
+MEMBER(kmb_gaps_name, count, 16, 8, uint64_t);
+MEMBER(kmb_gaps_name, total_ns, 24, 8, uint64_t);
+MEMBER(kmb_gaps_name, shortest_ns, 32, 8, uint64_t);
+MEMBER(kmb_gaps_name, longest_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_name, kind, 48, 4, int32_t);
+MEMBER(kmb_gaps_name, target, 52, 4, uint32_t);
+GROWS(kmb_gaps_name, 56);
+
+MEMBER(kmb_gaps_stream, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_stream, process, 8, 8, uint64_t);
+MEMBER(kmb_gaps_stream, context, 16, 8, uint64_t);
+MEMBER(kmb_gaps_stream, stream, 24, 8, uint64_t);
+MEMBER(kmb_gaps_stream, ops, 32, 8, uint64_t);
+MEMBER(kmb_gaps_stream, span_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_stream, busy_ns, 48, 8, uint64_t);
+GROWS(kmb_gaps_stream, 56);
+
+MEMBER(kmb_gaps_target, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_target, count, 8, 8, uint64_t);
+MEMBER(kmb_gaps_target, intervals, 16, 8, uint64_t);
+MEMBER(kmb_gaps_target, mean_duration_ns, 24, 8, double);
+MEMBER(kmb_gaps_target, median_duration_ns, 32, 8, double);
+MEMBER(kmb_gaps_target, mean_interval_ns, 40, 8, double);
+MEMBER(kmb_gaps_target, median_work_ns, 48, 8, double);
+MEMBER(kmb_gaps_target, median_kernel_work_ns, 56, 8, double);
+MEMBER(kmb_gaps_target, utilization, 64, 8, double);
+MEMBER(kmb_gaps_target, potential_utilization, 72, 8, double);
+MEMBER(kmb_gaps_target, potential_overlap, 80, 8, double);
+GROWS(kmb_gaps_target, 88);
+
+MEMBER(kmb_gaps_interval, interval_ns, 0, 8, uint64_t);
+MEMBER(kmb_gaps_interval, work_ns, 8, 8, uint64_t);
+MEMBER(kmb_gaps_interval, kernel_work_ns, 16, 8, uint64_t);
+MEMBER(kmb_gaps_interval, idle_ns, 24, 8, uint64_t);
+FINAL(kmb_gaps_interval, 32);
+
+MEMBER(kmb_gaps_latency, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_latency, count, 8, 8, uint64_t);
+MEMBER(kmb_gaps_latency, shortest_ns, 16, 8, uint64_t);
+MEMBER(kmb_gaps_latency, longest_ns, 24, 8, uint64_t);
+MEMBER(kmb_gaps_latency, mean_ns, 32, 8, double);
+MEMBER(kmb_gaps_latency, median_ns, 40, 8, double);
+GROWS(kmb_gaps_latency, 48);
 
 SIGNATURE(kmb_hooks_init, kmb_hooks (*)(void));
 SIGNATURE(kmb_device_params_init, kmb_device_params (*)(void));
@@ -697,8 +949,21 @@ SIGNATURE(kmb_moe_shape_init, kmb_moe_shape (*)(void));
 SIGNATURE(kmb_norm_shape_init, kmb_norm_shape (*)(void));
 SIGNATURE(kmb_collective_work_init, kmb_collective_work (*)(void));
 SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
+SIGNATURE(kmb_reference_init, kmb_reference (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
+SIGNATURE(kmb_trace_params_init, kmb_trace_params (*)(void));
+SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
+SIGNATURE(kmb_trace_op_init, kmb_trace_op (*)(void));
+SIGNATURE(kmb_trace_call_init, kmb_trace_call (*)(void));
+SIGNATURE(kmb_trace_range_init, kmb_trace_range (*)(void));
+SIGNATURE(kmb_gaps_params_init, kmb_gaps_params (*)(void));
+SIGNATURE(kmb_gaps_device_init, kmb_gaps_device (*)(void));
+SIGNATURE(kmb_gaps_transition_init, kmb_gaps_transition (*)(void));
+SIGNATURE(kmb_gaps_name_init, kmb_gaps_name (*)(void));
+SIGNATURE(kmb_gaps_stream_init, kmb_gaps_stream (*)(void));
+SIGNATURE(kmb_gaps_target_init, kmb_gaps_target (*)(void));
+SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
 SIGNATURE(kmb_abi_major, uint32_t (*)(void));
@@ -795,6 +1060,73 @@ SIGNATURE(kmb_device_ceiling, int32_t (*)(kmb_device *, int32_t, int32_t,
     uint32_t, kmb_ceiling *));
 SIGNATURE(kmb_roofline_evaluate, int32_t (*)(const kmb_roofline_params *,
     kmb_roofline *));
+SIGNATURE(kmb_roofline_above_peak_text, const char *(*)(void));
+SIGNATURE(kmb_peaks_create, int32_t (*)(const kmb_hooks *, kmb_peaks **));
+SIGNATURE(kmb_peaks_destroy, void (*)(kmb_peaks *));
+SIGNATURE(kmb_peaks_read_csv, int32_t (*)(kmb_peaks *, const char *,
+    int32_t (*)(void *, void *, size_t, size_t *), void *));
+SIGNATURE(kmb_peaks_count, uint64_t (*)(const kmb_peaks *));
+SIGNATURE(kmb_peaks_get, int32_t (*)(const kmb_peaks *, uint64_t,
+    const kmb_part **));
+SIGNATURE(kmb_peaks_find, int32_t (*)(const kmb_peaks *, const char *,
+    const char *, const kmb_part **));
+SIGNATURE(kmb_peaks_lookup, int32_t (*)(const kmb_peaks *, const char *,
+    const kmb_part **));
+SIGNATURE(kmb_peaks_of_device, int32_t (*)(const kmb_peaks *, kmb_device *,
+    const kmb_part **));
+SIGNATURE(kmb_part_f64, int32_t (*)(const kmb_part *, int32_t, double *));
+SIGNATURE(kmb_part_text, int32_t (*)(const kmb_part *, int32_t, const char **));
+SIGNATURE(kmb_part_ceiling, int32_t (*)(const kmb_part *, int32_t, int32_t,
+    uint32_t, kmb_ceiling *));
+SIGNATURE(kmb_part_rate, int32_t (*)(const kmb_part *, int32_t, int32_t,
+    uint64_t, double, kmb_ceiling *));
+SIGNATURE(kmb_part_reference_count, uint64_t (*)(const kmb_part *));
+SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
+    kmb_reference *));
+SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
+    const kmb_work *, int32_t, kmb_reference *));
+SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
+SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
+    kmb_trace **));
+SIGNATURE(kmb_trace_read, int32_t (*)(int32_t (*)(void *, void *, size_t,
+    size_t *), void *, const kmb_trace_params *, kmb_trace **));
+SIGNATURE(kmb_trace_destroy, void (*)(kmb_trace *));
+SIGNATURE(kmb_trace_get_info, int32_t (*)(const kmb_trace *, kmb_trace_info *));
+SIGNATURE(kmb_trace_get_op, int32_t (*)(const kmb_trace *, uint64_t,
+    kmb_trace_op *));
+SIGNATURE(kmb_trace_get_call, int32_t (*)(const kmb_trace *, uint64_t,
+    kmb_trace_call *));
+SIGNATURE(kmb_trace_get_range, int32_t (*)(const kmb_trace *, uint64_t,
+    kmb_trace_range *));
+SIGNATURE(kmb_trace_write_chrome, int32_t (*)(const kmb_trace *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_gaps_analyse, int32_t (*)(const kmb_trace *,
+    const kmb_gaps_params *, kmb_gaps **));
+SIGNATURE(kmb_gaps_destroy, void (*)(kmb_gaps *));
+SIGNATURE(kmb_gaps_device_count, uint64_t (*)(const kmb_gaps *));
+SIGNATURE(kmb_gaps_get_device, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_gaps_device *));
+SIGNATURE(kmb_gaps_utilization, int32_t (*)(const kmb_gaps *, uint64_t,
+    double *));
+SIGNATURE(kmb_gaps_get_transition, int32_t (*)(const kmb_gaps *, uint64_t,
+    uint64_t, kmb_gaps_transition *));
+SIGNATURE(kmb_gaps_get_name, int32_t (*)(const kmb_gaps *, uint64_t, uint64_t,
+    kmb_gaps_name *));
+SIGNATURE(kmb_gaps_get_stream, int32_t (*)(const kmb_gaps *, uint64_t,
+    uint64_t, kmb_gaps_stream *));
+SIGNATURE(kmb_gaps_get_target, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_gaps_target *));
+SIGNATURE(kmb_gaps_get_interval, int32_t (*)(const kmb_gaps *, uint64_t,
+    uint64_t, kmb_gaps_interval *));
+SIGNATURE(kmb_gaps_get_latency, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_gaps_latency *));
+SIGNATURE(kmb_gaps_finding_count, uint64_t (*)(const kmb_gaps *));
+SIGNATURE(kmb_gaps_get_finding, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_finding *));
+SIGNATURE(kmb_gaps_write_json, int32_t (*)(const kmb_gaps *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_gaps_write_text, int32_t (*)(const kmb_gaps *,
+    int32_t (*)(void *, const void *, size_t), void *));
 
 /* The library must have each of them, too. */
 typedef void (*function)(void);
@@ -864,6 +1196,46 @@ static const function functions[] = {
     (function)kmb_work_collective,
     (function)kmb_device_ceiling,
     (function)kmb_roofline_evaluate,
+    (function)kmb_roofline_above_peak_text,
+    (function)kmb_peaks_create,
+    (function)kmb_peaks_destroy,
+    (function)kmb_peaks_read_csv,
+    (function)kmb_peaks_count,
+    (function)kmb_peaks_get,
+    (function)kmb_peaks_find,
+    (function)kmb_peaks_lookup,
+    (function)kmb_peaks_of_device,
+    (function)kmb_part_f64,
+    (function)kmb_part_text,
+    (function)kmb_part_ceiling,
+    (function)kmb_part_rate,
+    (function)kmb_part_reference_count,
+    (function)kmb_part_reference,
+    (function)kmb_part_reference_for,
+    (function)kmb_trace_format_name,
+    (function)kmb_trace_load,
+    (function)kmb_trace_read,
+    (function)kmb_trace_destroy,
+    (function)kmb_trace_get_info,
+    (function)kmb_trace_get_op,
+    (function)kmb_trace_get_call,
+    (function)kmb_trace_get_range,
+    (function)kmb_trace_write_chrome,
+    (function)kmb_gaps_analyse,
+    (function)kmb_gaps_destroy,
+    (function)kmb_gaps_device_count,
+    (function)kmb_gaps_get_device,
+    (function)kmb_gaps_utilization,
+    (function)kmb_gaps_get_transition,
+    (function)kmb_gaps_get_name,
+    (function)kmb_gaps_get_stream,
+    (function)kmb_gaps_get_target,
+    (function)kmb_gaps_get_interval,
+    (function)kmb_gaps_get_latency,
+    (function)kmb_gaps_finding_count,
+    (function)kmb_gaps_get_finding,
+    (function)kmb_gaps_write_json,
+    (function)kmb_gaps_write_text,
 };
 
 int main(void) {
@@ -871,7 +1243,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 65 ? 0 : 1;
+  return count == 105 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

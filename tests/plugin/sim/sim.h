@@ -41,10 +41,12 @@ typedef struct sim_config {
   double tick, now, launch, call, sync, trace_cost, node, replay, event;
   double lie[SIM_TIMERS];
   double bias_error, bias_unc;
-  double bandwidth, ceiling[5], clock, preempt, steal, deadline;
+  double bandwidth, ceiling[KMB_CEILING_MEMORY + 1], clock, preempt, steal,
+      deadline;
   double record_drop, record_invalid, telemetry_cost;
-  uint64_t seed, llc, l2, memory, compile_at, hang;
-  uint32_t timers, busy; /* bits 1 << KMB_TIMER_… */
+  uint64_t seed, llc, l2, memory, compile_at, hang, units;
+  char name[96], pci[16], uuid[48]; /* "": as always, none, as always */
+  uint32_t timers, busy;            /* bits 1 << KMB_TIMER_… */
   uint32_t nocapture, calibrated, llc_known, graph_empty, telemetry;
   uint32_t fault_count;
   sim_fault faults[SIM_FAULTS];
