@@ -235,6 +235,7 @@ static const kmb_backend_ops ops = {
     .plan_run = kmbi_cuda_plan_run,
     .plan_ops = kmbi_cuda_plan_ops,
     .plan_destroy = kmbi_cuda_plan_destroy,
+    .graph_launch = kmbi_cuda_graph_launch,
     .bias = kmbi_cuda_bias_of,
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,

@@ -191,7 +191,8 @@ typedef int32_t kmb_finding_code;
   X(GRAPHS_NOT_TRACED, 36)    \
   X(GRAPHS_AS_SPANS, 37)      \
   X(CAUSE_UNKNOWN, 38)        \
-  X(UNKNOWN_DEVICE, 39)
+  X(UNKNOWN_DEVICE, 39)       \
+  X(GRAPH_UNSEEN, 40)
 
 enum {
 #define KMB_FINDING_ENUM(name, value) KMB_FINDING_##name = (value),

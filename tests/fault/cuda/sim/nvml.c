@@ -120,6 +120,17 @@ kmbi_nvml_result sim_nvml_ecc(kmbi_nvml_device device, unsigned *current,
   return measure(current, 1, 1, device);
 }
 
+kmbi_nvml_result sim_nvml_ecc_errors(kmbi_nvml_device device, unsigned type,
+                                     unsigned counter,
+                                     unsigned long long *count) {
+  SIM_ENTER(nvml_ecc_errors, SIM_CALL);
+  unsigned value = 0;
+  if (type > 1 || counter) return SIM_NVML_NOT_SUPPORTED;
+  kmbi_nvml_result result = measure(&value, type ? 0 : 3, 0, device);
+  *count = value;
+  return result;
+}
+
 kmbi_nvml_result sim_nvml_mig(kmbi_nvml_device device, unsigned *current,
                               unsigned *pending) {
   SIM_ENTER(nvml_mig, SIM_CALL);
