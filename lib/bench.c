@@ -89,9 +89,12 @@ void kmbi_run_release(kmbi_run *run) {
   if (run->stream_open) device->ops->stream_close(device->self, run->stream);
   kmbi_free(memory, run->warm, (size_t)run->slots * (size_t)run->warm_count,
             sizeof *run->warm);
-  for (uint32_t r = 0; run->rounds && r < run->p.rounds; r++)
+  for (uint32_t r = 0; run->rounds && r < run->p.rounds; r++) {
     kmbi_free(memory, run->rounds[r].samples, run->rounds[r].count,
               sizeof(double));
+    kmbi_op_rows_release(memory, &run->rounds[r].rows);
+  }
+  kmbi_ops_release(&run->ops);
   kmbi_free(memory, run->rounds, run->p.rounds, sizeof *run->rounds);
   kmbi_free(memory, run->block, KMBI_BLOCK, sizeof *run->block);
   kmbi_free(memory, run->scratch, 2 * run->scratch_size, sizeof(double));
@@ -172,8 +175,10 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
   return status;
 }
 
-bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
-                   kmb_timer timer, uint64_t batch) {
+/* With fewer operations than a launch has, a trace says too little. */
+bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
+                    kmb_timer timer, uint64_t batch, double *ns) {
+  *ns = sample->span_ns / (double)batch;
   if (sample->flags & (KMB_SAMPLE_INVALID | KMB_SAMPLE_SPOILED)) return false;
   return timer != KMB_TIMER_TRACE || sample->ops >= run->device_ops * batch;
 }

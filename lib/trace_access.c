@@ -10,18 +10,6 @@ enum {
   RANGE_V1 = sizeof(kmb_trace_range)
 };
 
-const char *kmb_op_kind_name(kmb_op_kind kind) {
-  switch (kind) {
-#define CASE(name, value, text) \
-  case value:                   \
-    return text;
-    KMB_OP_KIND_MAP(CASE)
-#undef CASE
-  default:
-    return "unknown";
-  }
-}
-
 kmb_status kmb_trace_get_info(const kmb_trace *trace, kmb_trace_info *out) {
   if (!trace || !out)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_trace_get_info: %s is NULL",

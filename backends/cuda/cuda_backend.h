@@ -87,6 +87,10 @@ typedef struct kmbi_cuda {
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
   char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
+  /* A launch that was held up behind a closed gate, while the stream is open.
+   */
+  kmb_launch_fn held_up;
+  void *held_up_user;
   char name[KMBI_CUDA_TEXT];
   char arch[32];
   char uuid[64];
@@ -174,6 +178,10 @@ kmb_status kmbi_cuda_plan_run(void *self, void *plan, uint64_t count,
                               double until_ns, kmb_sample *samples,
                               uint64_t *got);
 void kmbi_cuda_plan_destroy(void *self, void *plan);
+
+/* ops.c */
+kmb_status kmbi_cuda_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
+                              void *user);
 
 /* doubts.c */
 void kmbi_cuda_plan_findings(void *self, void *plan, kmb_find_fn find,

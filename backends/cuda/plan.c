@@ -272,6 +272,7 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   const kmb_host *host = self->host;
   kmbi_cu_context before = NULL;
   if (!plan) return;
+  kmbi_cuda_watch_close(&plan->watch);
   if (kmbi_cuda_reenter(self, &before)) {
     release(plan);
     if (plan->client) kmbi_cupti_close(self, plan->client);
@@ -279,6 +280,7 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   } else if (plan->client) {
     kmbi_cupti_close(self, plan->client);
   }
+  kmbi_cuda_ops_release(plan);
   if (plan->execs)
     host->free(host->ctx, plan->execs, plan->exec_count * EXEC_BYTES);
   host->free(host->ctx, plan, plan->size);
@@ -303,9 +305,11 @@ static kmb_status take(kmbi_cuda_run *run) {
   }
   status = kmbi_cupti_quiet_begin(self);
   if (status) return status;
+  kmbi_cuda_watch_run(&run->plan->watch, true);
   status = run->plan->desc.choice.timer == KMB_TIMER_GRAPH
                ? kmbi_cuda_take_replays(run)
                : kmbi_cuda_take_events(run);
+  kmbi_cuda_watch_run(&run->plan->watch, false);
   kmbi_cupti_quiet_end();
   return status;
 }
@@ -322,6 +326,7 @@ kmb_status kmbi_cuda_plan_run(void *opened, void *created, uint64_t count,
   kmbi_cuda_run run = {
       .plan = plan, .samples = samples, .count = count, .until_ns = until_ns};
   save_error(&plan->before);
+  kmbi_cuda_ops_forget(plan);
   /* Lines that somebody keeps in the cache would stay there over a sweep. */
   if (plan->cold && self->driver->cuCtxResetPersistingL2Cache)
     (void)self->driver->cuCtxResetPersistingL2Cache();

@@ -320,7 +320,6 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
   const kmb_host *host = self->host;
   kmbi_cuda_failure failure;
   const kmbi_cupti_api *api = kmbi_cuda_cupti(&failure);
-  size_t dropped = 0;
   pthread_mutex_lock(&lock);
   for (kmbi_cupti_client **at = &clients; *at; at = &(*at)->next)
     if (*at == client) {
@@ -337,8 +336,6 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
     if (subscribed) {
       (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
       kmbi_cupti_buffers_drop();
-      /* What was dropped by now is not the next session's. */
-      (void)api->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
       (void)api->cuptiUnsubscribe(subscriber);
     }
     subscribed = false;
@@ -346,6 +343,7 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
   }
   free(client->links);
   free(client->ops);
+  kmbi_cupti_names_release(&client->names);
   host->free(host->ctx, client, sizeof *client);
 }
 
@@ -425,7 +423,7 @@ static kmb_status try_once(kmbi_cuda *self, kmbi_cupti_client *client,
                            bool *linked) {
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
-  if (!status) status = kmbi_cupti_push(self, client, 0);
+  if (!status) status = kmbi_cupti_push(self, client, client->next_id++);
   if (status) return status;
   status = kmbi_cuda_launch(self, stream, KMBI_CUDA_empty, 1, NULL);
   kmb_status popped = kmbi_cupti_pop(self);

@@ -1,11 +1,14 @@
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "bed.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <time.h>
 
 #include "sim/costs.h"
 
-/* The process's clocks: these definitions come before the C library's. */
+/* The process's clocks and threads: these definitions come before the C
+ * library's. */
 
 int clock_gettime(clockid_t clock, struct timespec *t) {
   uint64_t base = clock == CLOCK_REALTIME ? UINT64_C(1700000000) : 0;
@@ -20,6 +23,21 @@ int nanosleep(const struct timespec *wanted, struct timespec *left) {
   (void)left;
   sim_pass((uint64_t)wanted->tv_sec * 1000000000u + (uint64_t)wanted->tv_nsec);
   return 0;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                           const struct timespec *until) {
+  return sim_timed_wait(condition, mutex,
+                        (uint64_t)until->tv_sec * 1000000000u +
+                            (uint64_t)until->tv_nsec);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                   void *(*run)(void *), void *user) {
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  if (sim_set()->no_threads) return EAGAIN;
+  *(void **)(&real) = dlsym(RTLD_NEXT, "pthread_create");
+  return real(thread, attributes, run, user);
 }
 
 static void *counted_alloc(void *user, size_t size, size_t align) {
@@ -45,6 +63,7 @@ void bed_set_up(bed *b) {
   KMBI_CU_MAP(LOOK_UP)
 #undef LOOK_UP
   *(void **)(&b->synchronize) = dlsym(library, "cuCtxSynchronize");
+  *(void **)(&b->wait_event) = dlsym(library, "cuStreamWaitEvent");
   CU(b, cuInit, 0);
   CU(b, cuDevicePrimaryCtxRetain, &b->context, 0);
   CU(b, cuCtxSetCurrent, b->context);
