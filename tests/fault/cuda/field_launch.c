@@ -416,7 +416,7 @@ static void find_clocks(const char *missing) {
   REQUIRE_OK(kmb_bench(b.device, &p, &r));
   REQUIRE_STR(telemetry(r, "telemetry.before.clock_mhz"), "1980");
   REQUIRE_STR(telemetry(r, "telemetry.after.temperature_c"), "41");
-  REQUIRE_STR(telemetry(r, "telemetry.after.power_w_1s_average"), "250");
+  REQUIRE_STR(telemetry(r, "telemetry.after.power_w_1s_average"), "250.5");
   REQUIRE_STR(telemetry(r, "telemetry.after.energy_j"), "1000");
   REQUIRE_STR(telemetry(r, "telemetry.after.ecc_corrected"), "3");
   REQUIRE_STR(telemetry(r, "telemetry.after.ecc_uncorrected"), "0");
@@ -601,7 +601,7 @@ static void nvml_is_read_while_measuring(void) {
   REQUIRE_OK(kmb_bench(b.device, &p, &r));
   REQUIRE_STR(telemetry(r, "telemetry.during.clock_mhz"), "1980");
   REQUIRE_STR(telemetry(r, "telemetry.during.memory_clock_mhz_min"), "3201");
-  REQUIRE_STR(telemetry(r, "telemetry.during.power_w_1s_average_max"), "250");
+  REQUIRE_STR(telemetry(r, "telemetry.during.power_w_1s_average_max"), "250.5");
   REQUIRE_STR(telemetry(r, "telemetry.during.throttle"),
               "sw_power_cap+hw_thermal_slowdown");
   REQUIRE_HAS(bed_finding(r, KMB_FINDING_THROTTLED),
