@@ -29,6 +29,7 @@ typedef struct kmbi_cuda_plan {
   bool cold, graph, gated;
   kmbi_cu_exec *execs; /* one a slot; GRAPH: one */
   size_t exec_count;
+  bool borrowed; /* they are the caller's */
   uint64_t nodes; /* of one iteration; 0: not known */
   kmbi_cu_event events[2 * KMBI_CUDA_PAIRS];
   uint32_t event_count;
