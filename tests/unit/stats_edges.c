@@ -216,6 +216,25 @@ static void modes_need_sixty_four_samples(void) {
   REQUIRE_NEAR(scratch[1000], -7, 0);
 }
 
+/* Two modes of 13 in 128 parts of 1000, which are 101.6, and between them
+ * samples evenly apart: a window of half the distance holds half of those. */
+static bool found_with_between(int between) {
+  kmbi_modes m;
+  for (int i = 0; i < 1000; i++) {
+    int from_end = (1000 - between) / 2;
+    samples[i] = i < from_end ? 100 : 200;
+    if (i >= from_end && i < from_end + between)
+      samples[i] = 100 + 100.0 * (i - from_end + 1) / (between + 1);
+  }
+  return kmbi_bimodal(samples, 1000, 0, scratch, &m);
+}
+
+/* 4.3 deviations fewer: 48 are, 49 are not. */
+static void a_valley_counts_what_lies_in_it(void) {
+  REQUIRE(found_with_between(96));
+  REQUIRE(!found_with_between(98));
+}
+
 /* The dither that spreads ties leaves the centres where they are. */
 static void dither_does_not_move_the_modes(void) {
   kmbi_modes m;
@@ -279,6 +298,7 @@ int main(void) {
   RUN(a_mode_has_a_least_share);
   RUN(a_mode_has_a_least_number_of_samples);
   RUN(modes_need_sixty_four_samples);
+  RUN(a_valley_counts_what_lies_in_it);
   RUN(dither_does_not_move_the_modes);
   RUN(widths_may_vanish_beside_the_samples);
   RUN(modes_may_differ_in_width);
