@@ -82,13 +82,6 @@ static kmb_status read_samples(kmbi_cuda *self, const kmb_sample *samples,
   return KMB_OK;
 }
 
-static uint64_t spin_cycles(kmbi_cuda *self, double ns) {
-  int khz = 0;
-  if (!kmbi_cuda_attribute(self, KMBI_CU_ATTR_CLOCK_RATE, &khz) || khz <= 0)
-    khz = 1000000;
-  return (uint64_t)(ns * khz / 1e6);
-}
-
 static uint64_t samples_for(double ns, uint64_t batch) {
   double count = READING_NS / (ns * (double)batch + HOST_NS);
   if (count < LEAST) return LEAST;
@@ -99,7 +92,7 @@ static uint64_t samples_for(double ns, uint64_t batch) {
 static kmb_status time_it(kmbi_cuda *self, const kmb_choice *choice, double ns,
                           uint64_t batch, reading *r) {
   kmb_sample samples[MOST];
-  work w = {self, spin_cycles(self, ns)};
+  work w = {self, kmbi_cuda_cycles(self, ns)};
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
   kmb_plan_desc desc = {
@@ -128,7 +121,7 @@ static kmb_status wake(kmbi_cuda *self) {
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
   if (!status)
-    status = kmbi_cuda_spin(self, stream, spin_cycles(self, WAKE_NS), 0);
+    status = kmbi_cuda_spin(self, stream, kmbi_cuda_cycles(self, WAKE_NS), 0);
   return status ? status : kmbi_cuda_finish(self, stream);
 }
 

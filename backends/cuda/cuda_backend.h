@@ -86,6 +86,7 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
+  bool blocking, blocking_known; /* launches wait for their kernels */
   char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
   char name[KMBI_CUDA_TEXT];
   char arch[32];
@@ -125,6 +126,8 @@ kmb_status kmbi_cuda_sweep_prepare(void *self, uint64_t bytes);
 kmb_status kmbi_cuda_sweep(kmbi_cuda *self, kmbi_cu_stream stream);
 kmb_status kmbi_cuda_touch(kmbi_cuda *self, kmbi_cu_stream stream,
                            const kmb_span *span);
+/* Cycles of the SM clock, at its highest, in `ns`. */
+uint64_t kmbi_cuda_cycles(kmbi_cuda *self, double ns);
 kmb_status kmbi_cuda_spin(kmbi_cuda *self, kmbi_cu_stream stream,
                           uint64_t cycles, kmbi_cu_pointer out);
 

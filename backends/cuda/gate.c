@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#define SPIN_NS 1e6
+
 static void without(kmbi_cuda_plan *plan, const char *why) {
   kmbi_cuda *self = plan->self;
   const kmb_host *host = self->host;
@@ -25,8 +27,36 @@ static kmb_status first_use(kmbi_cuda_plan *plan) {
   return kmbi_cuda_drain(plan, status);
 }
 
+/* Whether a launch waits for what it launches, as CUDA_LAUNCH_BLOCKING and
+ * some tools make it: then a kernel that spins is over when its launch returns.
+ * So it is, once, if the host was held up. */
+static kmb_status find_blocking(kmbi_cuda_plan *plan) {
+  kmbi_cuda *self = plan->self;
+  if (self->blocking_known) return KMB_OK;
+  bool blocking = true;
+  for (double ns = SPIN_NS; blocking && ns <= 10 * SPIN_NS; ns *= 10) {
+    kmb_status status =
+        kmbi_cuda_spin(self, plan->stream, kmbi_cuda_cycles(self, ns), 0);
+    if (status) return status;
+    kmbi_cu_result result = self->driver->cuStreamQuery(plan->stream);
+    blocking = result == KMBI_CU_SUCCESS;
+    if (!blocking && result != KMBI_CU_NOT_READY)
+      return kmbi_cuda_check(self, result, "cuStreamQuery");
+    status = kmbi_cuda_finish(self, plan->stream);
+    if (status) return status;
+  }
+  self->blocking = blocking;
+  self->blocking_known = true;
+  return KMB_OK;
+}
+
 static kmb_status try_gate(kmbi_cuda_plan *plan) {
   kmb_status status = kmbi_cuda_space_gate(plan->self);
+  if (!status) status = find_blocking(plan);
+  if (!status && plan->self->blocking)
+    return KMBI_CUDA_FAIL(plan->self, KMB_ERR_UNSUPPORTED, 0,
+                          "launches wait for their kernels, as with "
+                          "CUDA_LAUNCH_BLOCKING=1 or under some tools");
   if (!status) status = first_use(plan);
   if (!status && !plan->graph)
     status = kmbi_cuda_count_nodes(plan, &plan->nodes);

@@ -32,6 +32,9 @@ void gpu_must(const gpu *g, kmbi_cu_result result, const char *what, int line);
 #define CU(g, name, ...) \
   gpu_must((g), (g)->cu.name(__VA_ARGS__), #name, __LINE__)
 double gpu_now(void);
+/* Whether KMB_TEST_CUPTI=busy says that somebody else holds CUPTI, such as the
+ * sanitizer that the program runs under: TRACE must then be BUSY. */
+bool gpu_cupti_is_busy(void);
 
 /* Callbacks and what they are given. */
 typedef struct spin_work {

@@ -166,6 +166,25 @@ static void f25_a_cold_module_does_not_meet_a_closed_gate(void) {
   bed_end(&b);
 }
 
+/* So does each launch with CUDA_LAUNCH_BLOCKING, or under a sanitizer. */
+static void f25_launches_that_block_meet_no_closed_gate(void) {
+  static const kmb_timer gated[] = {KMB_TIMER_EVENT, KMB_TIMER_GRAPH};
+  bed b;
+  bed_start(&b);
+  sim_set()->blocking = true;
+  for (int t = 0; t < 2; t++) {
+    kmb_result *r = NULL;
+    spin s = bed_spin(&b, 5, 1);
+    kmb_bench_params p = spinning(
+        &s, gated[t], t ? KMB_LAUNCH_GRAPH : KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE(!telemetry(r, "telemetry.after.event_gate"));
+    REQUIRE_HAS(kmb_last_error(NULL, NULL), "CUDA_LAUNCH_BLOCKING");
+    kmb_result_destroy(r);
+  }
+  bed_end(&b);
+}
+
 static void f26_without_a_warm_up_one_launch_is_untimed(void) {
   bed b;
   kmb_result *r = NULL;
@@ -391,6 +410,7 @@ int main(void) {
   failed += ALONE(f23_short_kernels_are_bound_by_the_host);
   failed += ALONE(f24_a_kernel_on_the_callers_stream_is_timed_there);
   failed += ALONE(f25_a_cold_module_does_not_meet_a_closed_gate);
+  failed += ALONE(f25_launches_that_block_meet_no_closed_gate);
   failed += ALONE(f26_without_a_warm_up_one_launch_is_untimed);
   failed += ALONE(f27_throttled_samples_are_kept_and_flagged);
   failed += ALONE(f28_clocks_are_of_the_device_that_works);

@@ -312,6 +312,7 @@ static kmbi_cu_result submit(kmbi_cu_stream handle, sim_op *op, unsigned id) {
   op->correlation = sim_trace_call(id);
   sim_enqueue(stream, op);
   sim_pump();
+  if (op->kind == KERNEL && sim_set()->blocking) sim_drain("cuLaunchKernel");
   return 0;
 }
 

@@ -202,6 +202,7 @@ kmbi_cu_result sim_cuGraphLaunch(kmbi_cu_exec exec, kmbi_cu_stream handle) {
     sim_enqueue(stream, &node);
   }
   sim_pump();
+  if (sim_set()->blocking) sim_drain("cuGraphLaunch");
   return 0;
 }
 

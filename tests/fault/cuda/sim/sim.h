@@ -39,6 +39,7 @@ typedef struct sim_settings {
   unsigned visible; /* the one that CUDA shows as its first and only one */
   int driver_version;
   const char *missing; /* a function that the libraries lack */
+  bool blocking;       /* launches wait for their kernels */
   /* CUPTI */
   bool other_subscriber;
   unsigned drop_every;      /* each n-th kernel record is lost and counted */
