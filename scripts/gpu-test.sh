@@ -107,7 +107,7 @@ tests_part() {
 examples_part() {
   run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
   [ -x "$folder/cuda_gemm" ] &&
-    run 90 cuda_gemm "$folder/cuda_gemm" -o "$out/cuda_gemm.json"
+    run 90 cuda_gemm "$folder/cuda_gemm" cuda:0 "$out/cuda_gemm.json"
 }
 
 peers_part() {
