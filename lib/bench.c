@@ -172,6 +172,12 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
   return status;
 }
 
+bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
+                   kmb_timer timer, uint64_t batch) {
+  if (sample->flags & (KMB_SAMPLE_INVALID | KMB_SAMPLE_SPOILED)) return false;
+  return timer != KMB_TIMER_TRACE || sample->ops >= run->device_ops * batch;
+}
+
 void kmbi_plan_close(kmbi_run *run, void *plan) {
   run->device->ops->plan_destroy(run->device->self, plan);
 }

@@ -17,6 +17,10 @@ static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
   return kmbi_plan_take(run, run->plan, batch, count, until, got);
 }
 
+static bool usable(const kmbi_run *run, uint64_t i, uint64_t batch) {
+  return kmbi_is_whole(run, &run->block[i], run->choice.timer, batch);
+}
+
 static void close_plan(kmbi_run *run) {
   kmbi_plan_close(run, run->plan);
   run->plan = NULL;
@@ -30,9 +34,11 @@ static uint64_t whole_rings(const kmbi_run *run, uint64_t batch) {
 }
 
 static void see_operations(kmbi_run *run, uint64_t got) {
-  for (uint64_t i = 0; i < got; i++)
-    if (run->block[i].ops > run->device_ops)
-      run->device_ops = run->block[i].ops;
+  for (uint64_t i = 0; i < got; i++) {
+    const kmb_sample *s = &run->block[i];
+    if (!(s->flags & KMB_SAMPLE_SPOILED) && s->ops > run->device_ops)
+      run->device_ops = s->ops;
+  }
 }
 
 /* Each slot once, however long that takes: the first use loads, compiles and
@@ -48,14 +54,15 @@ static kmb_status visit_slots(kmbi_run *run, uint64_t batch, double *fastest) {
     if (!got)
       return kmbi_fail(KMB_ERR_CANCELLED, "cancelled while warming up; no "
                                           "sample was taken");
+    see_operations(run, got);
     for (uint64_t i = 0; i < got; i++) {
       double ns = run->block[i].span_ns / (double)batch;
+      if (!usable(run, i, batch)) continue;
       if (*fastest == 0 || ns < *fastest) *fastest = ns;
     }
-    see_operations(run, got);
     done += got * batch;
     run->warmup_iterations += got * batch;
-    kmbi_progress(run, done, 0);
+    kmbi_progress(run, 0, 0);
   }
   return KMB_OK;
 }
@@ -76,6 +83,7 @@ static kmb_status settle(kmbi_run *run, uint64_t batch, double fastest) {
     see_operations(run, got);
     for (uint64_t i = 0; i < got; i++) {
       double ns = run->block[i].span_ns / (double)batch;
+      if (!usable(run, i, batch)) continue;
       still = ns < 0.99 * fastest ? 0 : still + 1;
       if (ns < fastest) fastest = ns;
       last[n++ % SETTLED] = ns;
@@ -158,15 +166,15 @@ static kmb_status probe(kmbi_run *run, uint64_t batch, double *span) {
   for (int i = 0; i < PROBE_SAMPLES && got && !status; i++) {
     status = kmbi_plan_take(run, plan, batch, 1, until, &got);
     double ns = run->block[0].span_ns;
-    if (got && (i == 0 || ns < *span)) *span = ns;
+    if (got && usable(run, 0, batch) && (*span == 0 || ns < *span)) *span = ns;
     until = now + run->p.warmup_ns;
   }
   kmbi_plan_close(run, plan);
   return status;
 }
 
-static bool single(const kmbi_run *run) {
-  kmb_timer timer = run->choice.timer;
+/* Whether a sample of `timer` is one iteration. */
+static bool single(const kmbi_run *run, kmb_timer timer) {
   if (timer == KMB_TIMER_TRACE || timer == KMB_TIMER_EVENT || run->p.reset)
     return true;
   return timer == KMB_TIMER_HOST && run->choice.cache == KMB_CACHE_COLD;
@@ -225,10 +233,18 @@ static kmb_status measure_overhead(kmbi_run *run) {
   return KMB_OK;
 }
 
+/* A batch that what was wished for has no use for is refused; one that only a
+ * fallback has no use for is dropped (see FALLBACK_TIMER). */
+static bool contradicts(const kmbi_run *run) {
+  bool chosen = run->p.timer != KMB_TIMER_AUTO;
+  return run->p.batch > 1 &&
+         single(run, chosen ? run->p.timer : run->choices[0].timer);
+}
+
 kmb_status kmbi_calibrate(kmbi_run *run, kmbi_stage *next) {
   kmb_status status = KMB_OK;
-  if (single(run)) {
-    if (run->p.batch > 1)
+  if (single(run, run->choice.timer)) {
+    if (contradicts(run))
       return kmbi_fail(KMB_ERR_INVALID,
                        "batch %llu: with timer %s and cache state %s a sample "
                        "is one iteration",

@@ -51,7 +51,7 @@ static kmb_status take_second(kmbi_run *run, const second *s, double *ns,
     status = kmbi_plan_take(run, plan, s->batch, CONFIRM_SAMPLES - *count,
                             until, &got);
     for (uint64_t i = 0; !status && i < got; i++)
-      if (!(run->block[i].flags & KMB_SAMPLE_INVALID))
+      if (kmbi_is_whole(run, &run->block[i], s->choice.timer, s->batch))
         ns[(*count)++] = run->block[i].span_ns / (double)s->batch;
   }
   kmbi_plan_close(run, plan);
@@ -94,9 +94,10 @@ static void compare(kmbi_run *run, const second *s, const double *ns,
   kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_TIME, theirs);
   kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_LOW, b.low - bias_b);
   kmbi_result_set_f64(run->result, KMB_VALUE_CONFIRM_HIGH, b.high - bias_b);
-  kmbi_result_format(
-      run->result, KMB_VALUE_CONFIRM_METHOD, "%s, %llu iterations a sample",
-      kmbi_timer_name(s->choice.timer), (unsigned long long)s->batch);
+  kmbi_result_format(run->result, KMB_VALUE_CONFIRM_METHOD,
+                     "%s, %llu iteration%s a sample",
+                     kmbi_timer_name(s->choice.timer),
+                     (unsigned long long)s->batch, kmbi_plural(s->batch));
   if (!round->has_interval || explained || fabs(ours - theirs) <= allowed)
     return;
   char a_text[KMBI_TIME_SIZE], b_text[KMBI_TIME_SIZE];
@@ -105,11 +106,12 @@ static void compare(kmbi_run *run, const second *s, const double *ns,
                           {"allowed_difference_ns", allowed}};
   kmbi_result_find(
       run->result, KMB_FINDING_TIMERS_DISAGREE, KMB_WARNING, figures, 3,
-      "measured again (%s, %llu iterations a sample) it took %s "
+      "measured again (%s, %llu iteration%s a sample) it took %s "
       "instead of %s, further apart than both intervals allow: "
       "something changed between the two",
       kmbi_timer_name(s->choice.timer), (unsigned long long)s->batch,
-      kmbi_time_string(b_text, theirs), kmbi_time_string(a_text, ours));
+      kmbi_plural(s->batch), kmbi_time_string(b_text, theirs),
+      kmbi_time_string(a_text, ours));
 }
 
 /* The first other way that can be had. */

@@ -1,5 +1,6 @@
 /* Findings: the reasons to doubt a result, each with its figures. One function
  * a question; what is judged elsewhere is raised there. */
+#include "error.h"
 #include "format.h"
 #include "run.h"
 
@@ -18,6 +19,10 @@ static const char *mode_word(kmb_launch_mode mode) {
   return mode == KMB_LAUNCH_GRAPH ? "graph" : "plain";
 }
 
+static const char *were(uint64_t count) {
+  return count == 1 ? "was" : "were";
+}
+
 /* Another timer or launch mode than was asked for, or than would be best. */
 static void raise_choice(kmbi_run *run) {
   const kmb_bench_params *p = &run->p;
@@ -27,15 +32,20 @@ static void raise_choice(kmbi_run *run) {
       p->launch_mode != KMB_LAUNCH_AUTO && p->launch_mode != c->launch_mode;
   if (!run->choice_index && !other_timer && !other_mode) return;
   char why[96] = "";
+  char batch[96] = "";
+  if (run->p.batch > 1 && run->batch == 1)
+    snprintf(batch, sizeof batch,
+             "; the batch of %llu is dropped, for a sample is one iteration",
+             (unsigned long long)run->p.batch);
   if (!run->passed_over[0])
     snprintf(why, sizeof why, "backend %s has no %s timer on %s launches",
              run->device->ops->name,
              kmbi_timer_name(other_timer ? p->timer : c->timer),
              mode_word(other_mode ? p->launch_mode : c->launch_mode));
   kmbi_result_find(run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL,
-                   0, "timed by %s on %s launches, not by a better way: %s",
+                   0, "timed by %s on %s launches, not by a better way: %s%s",
                    kmbi_timer_name(c->timer), mode_word(c->launch_mode),
-                   run->passed_over[0] ? run->passed_over : why);
+                   run->passed_over[0] ? run->passed_over : why, batch);
 }
 
 static void raise_cache(kmbi_run *run) {
@@ -48,13 +58,16 @@ static void raise_cache(kmbi_run *run) {
                             {"llc_bytes", llc}};
     bool short_of = run->slots < run->wanted_slots;
     char had[64];
-    snprintf(had, sizeof had, short_of ? "%u of %llu slots could be had" : "%u",
-             (unsigned)run->slots, (unsigned long long)run->wanted_slots);
+    if (short_of)
+      snprintf(had, sizeof had, "%u of %llu slots could be had",
+               (unsigned)run->slots, (unsigned long long)run->wanted_slots);
+    else
+      snprintf(had, sizeof had, "%u slot%s %s asked for", (unsigned)run->slots,
+               kmbi_plural(run->slots), were(run->slots));
     kmbi_result_find(result, KMB_FINDING_NOT_COLD, KMB_WARNING, figures, 4,
-                     "%s%s: only %.4g MiB lie between two uses of an input, "
-                     "and the cache may hold it",
-                     had, short_of ? "" : " slots were asked for",
-                     (double)run->reuse_bytes / 1048576);
+                     "%s: only %.4g MiB lie between two uses of an input, and "
+                     "the cache may hold it",
+                     had, (double)run->reuse_bytes / 1048576);
   }
   bool warm = run->choice.cache == KMB_CACHE_WARM;
   if (warm && run->llc_bytes && run->buffers.touched_bytes > run->llc_bytes) {
@@ -79,7 +92,8 @@ static void raise_precision(kmbi_run *run, const kmbi_round *round,
   if (!round->has_interval) {
     kmb_figure figures[] = {{"samples", (double)round->count}};
     kmbi_result_find(result, KMB_FINDING_FEW_SAMPLES, KMB_WARNING, figures, 1,
-                     "%zu samples: too few for an interval", round->count);
+                     "%zu sample%s: too few for an interval", round->count,
+                     kmbi_plural(round->count));
     return;
   }
   double reached = time > 0 ? 100 * round->interval.half / time : 0;
@@ -94,11 +108,14 @@ static void raise_precision(kmbi_run *run, const kmbi_round *round,
              round->stop == KMBI_STOP_MAX_SAMPLES ||
              round->stop == KMBI_STOP_CANCELLED;
   if (!cut || reached <= run->p.target_pct) return;
+  char got[KMBI_PERCENT_SIZE], target[KMBI_PERCENT_SIZE];
   kmb_figure figures[] = {{"interval_pct", reached},
                           {"target_pct", run->p.target_pct}};
   kmbi_result_find(result, KMB_FINDING_NOT_CONVERGED, KMB_NOTE, figures, 2,
-                   "stopped by %s at ±%.2g%%, the target was ±%.2g%%",
-                   kmbi_stop_name(round->stop), reached, run->p.target_pct);
+                   "stopped by %s at ±%s, the target was ±%s",
+                   kmbi_stop_name(round->stop),
+                   kmbi_percent_string(got, reached, 2),
+                   kmbi_percent_string(target, run->p.target_pct, 2));
 }
 
 static void raise_shape(kmbi_run *run, const kmbi_round *round) {
@@ -115,12 +132,14 @@ static void raise_shape(kmbi_run *run, const kmbi_round *round) {
                      (unsigned long long)round->dropped, round->count);
   }
   if (kmbi_drift(round->samples, round->count, tick, run->scratch, &relative)) {
+    char change[KMBI_PERCENT_SIZE];
     kmb_figure figures[] = {{"drift_pct", 100 * relative}};
     kmbi_result_set_f64(result, KMB_VALUE_DRIFT_PCT, 100 * relative);
     kmbi_result_find(result, KMB_FINDING_DRIFT, KMB_WARNING, figures, 1,
                      "from the first to the last quarter of the samples the "
-                     "time changed by %+.2g%%",
-                     100 * relative);
+                     "time changed by %s%s",
+                     relative > 0 ? "+" : "",
+                     kmbi_percent_string(change, 100 * relative, 2));
   }
   if (kmbi_bimodal(round->samples, round->count, tick, run->scratch, &modes)) {
     char a[KMBI_TIME_SIZE], b[KMBI_TIME_SIZE];
@@ -149,13 +168,14 @@ static void raise_overhead(kmbi_run *run, double time) {
   if (!(run->overhead_ns >= 0) || !(time > 0)) return;
   double share = 100 * run->overhead_ns / time;
   if (share < OVERHEAD_PCT) return;
-  char cost[KMBI_TIME_SIZE];
+  char cost[KMBI_TIME_SIZE], part[KMBI_PERCENT_SIZE];
   kmb_figure figures[] = {{"overhead_ns", run->overhead_ns},
                           {"overhead_pct", share}};
   kmbi_result_find(run->result, KMB_FINDING_OVERHEAD, KMB_NOTE, figures, 2,
-                   "the loop around the callback costs up to %s, %.2g%% of the "
+                   "the loop around the callback costs up to %s, %s of the "
                    "time; none of it is subtracted",
-                   kmbi_time_string(cost, run->overhead_ns), share);
+                   kmbi_time_string(cost, run->overhead_ns),
+                   kmbi_percent_string(part, share, 2));
 }
 
 /* What the tracer's records say of the launch. */
@@ -164,24 +184,26 @@ static void raise_records(kmbi_run *run, const kmbi_round *round) {
   if (round->missing) {
     kmb_figure figures[] = {{"incomplete_samples", (double)round->missing},
                             {"device_ops", (double)run->device_ops}};
-    kmbi_result_find(run->result, KMB_FINDING_RECORDS_MISSING, KMB_WARNING,
-                     figures, 2,
-                     "%llu samples lacked records of some of the launch's "
-                     "%llu device operations and were left out",
-                     (unsigned long long)round->missing,
-                     (unsigned long long)run->device_ops);
+    kmbi_result_find(
+        run->result, KMB_FINDING_RECORDS_MISSING, KMB_WARNING, figures, 2,
+        "%llu sample%s lacked records of some of the launch's "
+        "%llu device operations and %s left out",
+        (unsigned long long)round->missing, kmbi_plural(round->missing),
+        (unsigned long long)run->device_ops, were(round->missing));
   }
   if (round->overlapping) {
     double taken = (double)(round->count + round->dropped);
     double share = 100 * (double)round->overlapping / taken;
+    char part[KMBI_PERCENT_SIZE];
     kmb_figure figures[] = {{"overlapping_samples", (double)round->overlapping},
                             {"overlapping_pct", share}};
-    kmbi_result_find(run->result, KMB_FINDING_ITERATIONS_OVERLAP, KMB_WARNING,
-                     figures, 2,
-                     "%llu samples (%.2g%%) began before the one before them "
-                     "ended, so that they shared the device; launch without "
-                     "programmatic dependence and join every stream",
-                     (unsigned long long)round->overlapping, share);
+    kmbi_result_find(
+        run->result, KMB_FINDING_ITERATIONS_OVERLAP, KMB_WARNING, figures, 2,
+        "%llu sample%s (%s) began before the one before ended, "
+        "so that both shared the device; launch without "
+        "programmatic dependence and join every stream",
+        (unsigned long long)round->overlapping, kmbi_plural(round->overlapping),
+        kmbi_percent_string(part, share, 3));
   }
   double span = round->interval.median, idle = span - round->busy_ns;
   if (run->choice.launch_mode != KMB_LAUNCH_PLAIN || run->device_ops < 2 ||
@@ -212,9 +234,9 @@ static void raise_state(kmbi_run *run, const kmbi_round *round) {
   if (!round->invalid) return;
   kmb_figure figures[] = {{"invalid_samples", (double)round->invalid}};
   kmbi_result_find(result, KMB_FINDING_INVALID_TIMESTAMPS, KMB_WARNING, figures,
-                   1,
-                   "%llu samples had impossible timestamps and were left out",
-                   (unsigned long long)round->invalid);
+                   1, "%llu sample%s had impossible timestamps and %s left out",
+                   (unsigned long long)round->invalid,
+                   kmbi_plural(round->invalid), were(round->invalid));
 }
 
 static void raise_clocks(kmbi_run *run, const kmbi_round *round) {
@@ -260,6 +282,27 @@ static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
                      "was ready but waited for its core %.1f%% of the time",
                      stolen);
   }
+}
+
+/* What the backend says. Rounds that say the same say it once. */
+static void take_finding(void *user, kmb_finding_code code,
+                         kmb_severity severity, const kmb_figure *figures,
+                         uint64_t figure_count, const char *message) {
+  kmbi_run *run = user;
+  if (!message) return;
+  for (const kmbi_finding *f = run->result->findings; f; f = f->next)
+    if (f->code == code && strcmp(f->message, message) == 0) return;
+  kmbi_result_find(run->result, code, severity, figures, figure_count, "%s",
+                   message);
+}
+
+void kmbi_plan_findings(kmbi_run *run, void *plan) {
+  kmb_device *device = run->device;
+  kmbi_error_state before;
+  if (!KMBI_HAS(device->ops, plan_findings)) return;
+  kmbi_error_save(&before);
+  device->ops->plan_findings(device->self, plan, take_finding, run);
+  kmbi_error_restore(&before);
 }
 
 void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round, double time) {

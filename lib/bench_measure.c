@@ -43,13 +43,17 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
   for (uint64_t i = 0; i < got; i++) {
     const kmb_sample *s = &run->block[i];
     round->iterations += run->batch;
-    if (s->flags & KMB_SAMPLE_INVALID) {
-      round->invalid++;
+    if (s->flags & KMB_SAMPLE_SPOILED) {
+      round->spoiled++;
       continue;
     }
-    /* A span without all of its operations is too short. */
+    /* Without all of its operations a span is too short, or has no times. */
     if (s->ops < run->device_ops * run->batch) {
       round->missing++;
+      continue;
+    }
+    if (s->flags & KMB_SAMPLE_INVALID) {
+      round->invalid++;
       continue;
     }
     if (s->flags & KMB_SAMPLE_OVERLAP) round->overlapping++;
@@ -81,9 +85,20 @@ static uint64_t portion(const kmbi_run *run, size_t next) {
 
 /* A sample that counts nothing must not keep the loop going for ever. */
 static bool too_many_invalid(const kmbi_run *run, const kmbi_round *round) {
-  uint64_t useless = round->invalid + round->missing;
+  uint64_t useless = round->invalid + round->missing + round->spoiled;
   return useless >= run->p.min_samples &&
          useless > 10 * (uint64_t)(run->sample_count + 1);
+}
+
+static kmb_status useless(const kmbi_run *run, const kmbi_round *round) {
+  uint64_t total =
+      round->invalid + round->missing + round->spoiled + run->sample_count;
+  return kmbi_fail(
+      KMB_ERR_VENDOR,
+      "of %llu samples %llu have impossible timestamps, %llu lack "
+      "records and %llu were spoiled; use another timer",
+      (unsigned long long)total, (unsigned long long)round->invalid,
+      (unsigned long long)round->missing, (unsigned long long)round->spoiled);
 }
 
 typedef struct loop {
@@ -117,6 +132,8 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
     l->next = kmbi_next_look(n);
     break;
   }
+  if (n < KMBI_INTERVAL_MIN)
+    round->interval.median = kmbi_median(x, n, run->scratch);
   kmbi_progress(run, n, round->interval.median);
   return KMB_OK;
 }
@@ -150,14 +167,7 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
     if (status) return status;
     if (kept(run) >= l.next) status = look(run, round, &l);
     if (status) return status;
-    uint64_t total = round->invalid + round->missing + run->sample_count;
-    if (too_many_invalid(run, round))
-      return kmbi_fail(KMB_ERR_VENDOR,
-                       "of %llu samples %llu have impossible timestamps and "
-                       "%llu lack records; use another timer",
-                       (unsigned long long)total,
-                       (unsigned long long)round->invalid,
-                       (unsigned long long)round->missing);
+    if (too_many_invalid(run, round)) return useless(run, round);
     limits(run, round, &l, got < want);
     if (!round->stop) kmbi_sleep(run->device, run->p.idle_ns);
   }
@@ -207,6 +217,7 @@ kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
   kmbi_watch_read(run, "before", &round->before);
   status = sample_until_stopped(run, round);
   if (!status) status = close_round(run, round);
+  if (!status) kmbi_plan_findings(run, run->plan);
   kmbi_watch_read(run, "after", &round->after);
   *next = KMBI_RECHECK;
   return status;

@@ -96,16 +96,6 @@ static kmb_status need_llc(const kmbi_run *run) {
                    kmbi_cache_name(run->choice.cache));
 }
 
-static kmb_status allowance(kmbi_run *run, uint64_t *bytes) {
-  kmb_device *device = run->device;
-  kmb_status status = kmbi_device_budget(device, bytes);
-  if (status || !device->params.memory_budget) return status;
-  uint64_t used = run->p.buffers ? kmbi_buffers_allocated(run->p.buffers) : 0;
-  used += run->sweep_bytes;
-  *bytes = *bytes > used ? *bytes - used : 0;
-  return KMB_OK;
-}
-
 static kmb_status prepare_sweep(kmbi_run *run) {
   kmb_device *device = run->device;
   kmb_status status = need_llc(run);
@@ -113,19 +103,25 @@ static kmb_status prepare_sweep(kmbi_run *run) {
   if (!KMBI_HAS(device->ops, sweep_prepare))
     return kmbi_fail(KMB_ERR_UNSUPPORTED, "backend %s has no read sweep",
                      device->ops->name);
-  uint64_t budget = 0;
+  uint64_t room = 0;
   if (!kmbi_scale_bytes(run->llc_bytes, SWEEP_FACTOR, &run->sweep_bytes))
     return kmbi_fail(KMB_ERR_INVALID, "a last-level cache of %llu bytes",
                      (unsigned long long)run->llc_bytes);
-  status = kmbi_device_budget(device, &budget);
+  if (run->sweep_bytes <= device->sweep_bytes)
+    return device->ops->sweep_prepare(device->self, run->sweep_bytes);
+  status = kmbi_device_room(device, &room);
   if (status) return status;
-  if (device->params.memory_budget && run->sweep_bytes > budget)
+  if (device->params.memory_budget &&
+      run->sweep_bytes - device->sweep_bytes > room)
     return kmbi_fail(KMB_ERR_NOMEM,
-                     "the sweep reads %llu bytes, the memory budget is %llu; "
-                     "raise it or measure ROTATED or WARM",
+                     "the sweep reads %llu bytes, %llu are left of "
+                     "kmb_device_params.memory_budget; raise it, destroy "
+                     "buffers, or measure ROTATED or WARM",
                      (unsigned long long)run->sweep_bytes,
-                     (unsigned long long)budget);
-  return device->ops->sweep_prepare(device->self, run->sweep_bytes);
+                     (unsigned long long)room);
+  status = device->ops->sweep_prepare(device->self, run->sweep_bytes);
+  if (!status) device->sweep_bytes = run->sweep_bytes;
+  return status;
 }
 
 /* Slots that the state ROTATED needs, whatever may be had. */
@@ -154,7 +150,7 @@ static kmb_status slots_possible(kmbi_run *run, uint64_t wanted,
   uint64_t most = wanted < SLOTS_LIMIT ? wanted : SLOTS_LIMIT;
   uint64_t limit = run->buffers.slots_limit, budget = 0, bytes = 0;
   if (limit && most > limit) most = limit;
-  kmb_status status = allowance(run, &budget);
+  kmb_status status = kmbi_device_room(run->device, &budget);
   if (status) return status;
   while (most > 1 &&
          (!kmbi_buffers_cost(set, (uint32_t)most, &bytes) || bytes > budget)) {
@@ -244,7 +240,7 @@ static void drop_warm(kmbi_run *run, uint32_t slots) {
 static kmb_status prepare_slots(kmbi_run *run) {
   uint64_t budget = 0;
   if (run->p.buffers) {
-    kmb_status status = allowance(run, &budget);
+    kmb_status status = kmbi_device_room(run->device, &budget);
     if (!status)
       status = kmbi_buffers_prepare(run->p.buffers, run->slots, budget);
     if (!status) status = list_warm(run);

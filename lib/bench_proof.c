@@ -20,8 +20,11 @@ static kmb_status time_warm(kmbi_run *run, double *ns, uint64_t *got) {
   }
   run->slots = slots;
   run->next_slot = ring;
-  for (uint64_t i = 0; !status && i < *got; i++)
-    ns[i] = run->block[i].span_ns / (double)run->batch;
+  uint64_t taken = *got;
+  *got = 0;
+  for (uint64_t i = 0; !status && i < taken; i++)
+    if (kmbi_is_whole(run, &run->block[i], warm.timer, run->batch))
+      ns[(*got)++] = run->block[i].span_ns / (double)run->batch;
   return status;
 }
 

@@ -118,7 +118,7 @@ static void set_samples(kmbi_run *run, const kmbi_round *round) {
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES, round->count);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_DROPPED, round->dropped);
   kmbi_result_set_u64(result, KMB_VALUE_SAMPLES_INVALID,
-                      round->invalid + round->missing);
+                      round->invalid + round->missing + round->spoiled);
   kmbi_result_set_u64(result, KMB_VALUE_ITERATIONS, round->iterations);
   kmbi_result_set_text(result, KMB_VALUE_STOP_REASON,
                        kmbi_stop_name(round->stop));
@@ -187,8 +187,8 @@ static void set_cache(kmbi_run *run) {
   case KMB_CACHE_ROTATED:
     kmbi_result_set_u64(result, KMB_VALUE_REUSE_BYTES, run->reuse_bytes);
     kmbi_result_format(result, KMB_VALUE_CACHE_METHOD,
-                       "%u slots, %.4g MiB of cold data between two uses",
-                       (unsigned)run->slots,
+                       "%u slot%s, %.4g MiB of cold data between two uses",
+                       (unsigned)run->slots, kmbi_plural(run->slots),
                        (double)run->reuse_bytes / 1048576);
     break;
   default:
@@ -263,7 +263,7 @@ static void set_rounds(kmbi_run *run) {
   } else {
     kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
                        "%u round%s; five give a between-round interval",
-                       (unsigned)n, n == 1 ? "" : "s");
+                       (unsigned)n, kmbi_plural(n));
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }

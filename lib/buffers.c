@@ -317,7 +317,7 @@ static void sum_touched(const kmb_buffers *set, kmb_buffers_info *info) {
   info->cold_bytes = inputs ? inputs : outputs;
 }
 
-static uint32_t slots_limit(const kmb_buffers *set) {
+uint32_t kmbi_buffers_slots_limit(const kmb_buffers *set) {
   uint64_t limit = 0;
   for (uint64_t i = 0; i < set->count; i++) {
     const kmb_buffer_desc *d = &set->descs[i];
@@ -337,7 +337,7 @@ kmb_status kmb_buffers_get_info(const kmb_buffers *set, kmb_buffers_info *out) {
   kmb_buffers_info info = kmb_buffers_info_init();
   info.count = set->count;
   info.slots = set->slots;
-  info.slots_limit = slots_limit(set);
+  info.slots_limit = kmbi_buffers_slots_limit(set);
   info.allocated_bytes = kmbi_buffers_allocated(set);
   sum_touched(set, &info);
   if (set->slots > 1) info.reuse_bytes = info.cold_bytes * (set->slots - 1);

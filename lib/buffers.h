@@ -54,6 +54,8 @@ void kmbi_buffers_release(kmb_buffers *buffers);
 bool kmbi_buffers_cost(const kmb_buffers *buffers, uint32_t slots,
                        uint64_t *bytes);
 uint64_t kmbi_buffers_allocated(const kmb_buffers *buffers);
+/* Most slots that the caller's pointers allow; 0: any. */
+uint32_t kmbi_buffers_slots_limit(const kmb_buffers *buffers);
 void *kmbi_buffers_at(const kmb_buffers *buffers, uint32_t slot,
                       uint64_t index);
 bool kmbi_buffers_writes(const kmb_buffer_desc *desc); /* OUTPUT or INOUT */

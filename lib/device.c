@@ -314,6 +314,16 @@ kmb_status kmbi_device_budget(kmb_device *device, uint64_t *bytes) {
   return KMB_OK;
 }
 
+kmb_status kmbi_device_room(kmb_device *device, uint64_t *bytes) {
+  kmb_status status = kmbi_device_budget(device, bytes);
+  /* Without a budget the backend counts what is taken. */
+  if (status || !device->params.memory_budget) return status;
+  uint64_t used = 0;
+  bool fits = kmbi_add(device->slot_bytes, device->sweep_bytes, &used);
+  *bytes = fits && used < *bytes ? *bytes - used : 0;
+  return KMB_OK;
+}
+
 /* Attributes. */
 
 typedef enum attr_kind { ATTR_NONE, ATTR_U64, ATTR_F64, ATTR_TEXT } attr_kind;

@@ -27,6 +27,8 @@ struct kmb_device {
   pid_t pid;
   atomic_int busy;
   bool lost; /* work on it did not end: no further call waits for it */
+  uint64_t slot_bytes;  /* taken by all sets of buffers */
+  uint64_t sweep_bytes; /* of the sweep that the backend holds */
   /* The caller's handle, each set of buffers, and each call or session that is
    * under way: the last one to go frees the device. */
   atomic_uint holders;
@@ -55,8 +57,9 @@ void kmbi_sleep(kmb_device *device, double ns);
 void kmbi_log(kmb_device *device, kmb_log_level level, const char *format, ...)
     KMB_PRINTF(3, 4);
 int kmbi_cancelled(const kmb_device *device);
-/* Bytes that slots and flush may take together. */
+/* Bytes that slots and flush may take together, and what is left of them. */
 kmb_status kmbi_device_budget(kmb_device *device, uint64_t *bytes);
+kmb_status kmbi_device_room(kmb_device *device, uint64_t *bytes);
 /* kmb_device_ceiling() for a caller that holds the device. */
 kmb_status kmbi_device_ceiling(kmb_device *device, kmb_ceiling_kind kind,
                                kmb_dtype dtype, uint32_t threads,

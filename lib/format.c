@@ -71,6 +71,18 @@ const char *kmbi_time_string(char text[KMBI_TIME_SIZE], double ns) {
   return text;
 }
 
+const char *kmbi_percent_string(char text[KMBI_PERCENT_SIZE], double percent,
+                                int digits) {
+  /* %g turns to an exponent where its digits do not reach the unit. */
+  double whole = pow(10, digits) - 0.5, size = fabs(percent);
+  if (size < whole)
+    snprintf(text, KMBI_PERCENT_SIZE, "%.*g%%", digits, percent);
+  else
+    snprintf(text, KMBI_PERCENT_SIZE, size < 1e12 ? "%.0f%%" : "%.3e%%",
+             percent);
+  return text;
+}
+
 void kmbi_put_si(kmbi_text *to, double value, const char *unit) {
   static const scale scales[] = {{1, ""},    {1e3, "k"},  {1e6, "M"},
                                  {1e9, "G"}, {1e12, "T"}, {1e15, "P"}};

@@ -14,6 +14,15 @@ void kmbi_put_time(kmbi_text *to, double ns);
 /* The same in a buffer, for messages; returns `text`. */
 enum { KMBI_TIME_SIZE = 32 };
 const char *kmbi_time_string(char text[KMBI_TIME_SIZE], double ns);
+/* A share with so many significant digits, all of its whole ones, and "%", for
+ * messages; returns `text`. */
+enum { KMBI_PERCENT_SIZE = 32 };
+const char *kmbi_percent_string(char text[KMBI_PERCENT_SIZE], double percent,
+                                int digits);
+/* What follows a noun that is counted. */
+static inline const char *kmbi_plural(uint64_t count) {
+  return count == 1 ? "" : "s";
+}
 /* SI, such as "210.3 GB/s"; `unit` is "B/s", "FLOP/s", "B" or "FLOP". */
 void kmbi_put_si(kmbi_text *to, double value, const char *unit);
 /* Sizes of memory: KiB, MiB, GiB. */

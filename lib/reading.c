@@ -1,4 +1,5 @@
 /* The roofline of a result, and one honest sentence about it. */
+#include "format.h"
 #include "run.h"
 
 #include <stdio.h>
@@ -79,15 +80,16 @@ static void set_known(kmbi_run *run, const kmb_roofline *r) {
 static void shares(const kmb_roofline *r, char *text, size_t size) {
   bool memory = r->known & KMB_ROOFLINE_MEMORY_PCT;
   bool compute = r->known & KMB_ROOFLINE_COMPUTE_PCT;
+  char a[KMBI_PERCENT_SIZE], b[KMBI_PERCENT_SIZE];
+  kmbi_percent_string(a, r->memory_pct, 3);
+  kmbi_percent_string(b, r->compute_pct, 3);
   if (memory && compute)
-    snprintf(text, size,
-             "%.3g%% of the memory ceiling, %.3g%% of the compute "
-             "ceiling",
-             r->memory_pct, r->compute_pct);
+    snprintf(text, size, "%s of the memory ceiling, %s of the compute ceiling",
+             a, b);
   else if (memory)
-    snprintf(text, size, "%.3g%% of the memory ceiling", r->memory_pct);
+    snprintf(text, size, "%s of the memory ceiling", a);
   else if (compute)
-    snprintf(text, size, "%.3g%% of the compute ceiling", r->compute_pct);
+    snprintf(text, size, "%s of the compute ceiling", b);
   else
     snprintf(text, size, "no ceiling is known");
 }

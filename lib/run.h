@@ -46,7 +46,7 @@ typedef struct kmbi_round {
   size_t count;
   kmbi_interval interval; /* if has_interval */
   double wall_ns;
-  uint64_t dropped, invalid, missing, overlapping, iterations, batch;
+  uint64_t dropped, invalid, missing, spoiled, overlapping, iterations, batch;
   double busy_ns, sum_ns; /* medians; TRACE */
   uint64_t ops;
   kmbi_stop stop;
@@ -137,6 +137,11 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
 kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
                           uint64_t count, double until_ns, uint64_t *got);
 void kmbi_plan_close(kmbi_run *run, void *plan);
+/* Raises what the backend knows against the plan's samples. */
+void kmbi_plan_findings(kmbi_run *run, void *plan);
+/* Whether a sample in run->block, of `batch` iterations, can be used. */
+bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
+                   kmb_timer timer, uint64_t batch);
 /* Bias of a way to measure, for one iteration; a failure says why it is not
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,

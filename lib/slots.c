@@ -1,6 +1,7 @@
 /* The memory of a set of buffers: taking, filling, poisoning, guarding. */
 #include "buffers.h"
 #include "error.h"
+#include "format.h"
 
 void *kmbi_buffers_at(const kmb_buffers *set, uint32_t slot, uint64_t index) {
   return set->args[(uint64_t)slot * set->count + index];
@@ -22,14 +23,21 @@ bool kmbi_buffers_cost(const kmb_buffers *set, uint32_t slots,
          kmbi_add(*bytes, shared, bytes);
 }
 
-void kmbi_buffers_release(kmb_buffers *set) {
+/* Gives back what was taken after `keep`; all of it for NULL. */
+static void drop_blocks(kmb_buffers *set, const kmbi_block *keep) {
   kmb_device *device = set->device;
-  while (set->blocks) {
+  while (set->blocks != keep) {
     kmbi_block *block = set->blocks;
     set->blocks = block->next;
+    device->slot_bytes -= block->bytes;
     device->ops->free(device->self, block->memory, block->bytes);
     kmbi_free(&device->memory, block, 1, sizeof *block);
   }
+}
+
+void kmbi_buffers_release(kmb_buffers *set) {
+  kmb_device *device = set->device;
+  drop_blocks(set, NULL);
   kmbi_free(&device->memory, set->args,
             (size_t)set->args_capacity * (size_t)set->count, sizeof *set->args);
   set->args = NULL;
@@ -52,20 +60,11 @@ static kmb_status take_block(kmb_buffers *set, uint64_t bytes, char **memory) {
     return status;
   }
   block->bytes = bytes;
+  device->slot_bytes += bytes;
   block->next = set->blocks;
   set->blocks = block;
   *memory = block->memory;
   return KMB_OK;
-}
-
-static void drop_blocks_until(kmb_buffers *set, const kmbi_block *keep) {
-  kmb_device *device = set->device;
-  while (set->blocks != keep) {
-    kmbi_block *block = set->blocks;
-    set->blocks = block->next;
-    device->ops->free(device->self, block->memory, block->bytes);
-    kmbi_free(&device->memory, block, 1, sizeof *block);
-  }
 }
 
 static kmb_status grow_args(kmb_buffers *set, uint32_t slots) {
@@ -169,16 +168,20 @@ static kmb_status fill_slot(kmb_buffers *set, uint32_t slot, char *memory,
   return status;
 }
 
+/* All of the new slots lie in one block. */
 static kmb_status add_slots(kmb_buffers *set, uint32_t slots) {
   char *memory = NULL, *shared = NULL;
+  uint64_t bytes = 0;
   kmb_status status = grow_args(set, slots);
-  uint64_t bytes = set->slot_bytes * (slots - set->slots);
+  if (!status && !kmbi_mul(set->slot_bytes, slots - set->slots, &bytes))
+    status =
+        kmbi_fail(KMB_ERR_NOMEM, "%u slots exceed 64 bits", (unsigned)slots);
   if (!status && !set->slots)
     status = take_block(set, set->shared_bytes, &shared);
   if (!status) status = take_block(set, bytes, &memory);
   for (uint32_t s = set->slots; s < slots && !status; s++) {
     status = fill_slot(set, s, memory, shared);
-    memory += set->slot_bytes;
+    if (memory) memory += set->slot_bytes;
   }
   return status;
 }
@@ -190,14 +193,16 @@ kmb_status kmbi_buffers_prepare(kmb_buffers *set, uint32_t slots,
   bool fits = kmbi_buffers_cost(set, slots, &bytes);
   if (!fits || bytes > allowance)
     return kmbi_fail(KMB_ERR_NOMEM,
-                     "%u slots need %s%llu more bytes, %llu are allowed; raise "
-                     "kmb_device_params.memory_budget or ask for fewer slots",
-                     (unsigned)slots, fits ? "" : "over ",
-                     (unsigned long long)bytes, (unsigned long long)allowance);
+                     "%u slot%s need%s %s%llu more bytes, %llu are allowed; "
+                     "raise kmb_device_params.memory_budget or ask for fewer "
+                     "slots",
+                     (unsigned)slots, kmbi_plural(slots), slots == 1 ? "s" : "",
+                     fits ? "" : "over ", (unsigned long long)bytes,
+                     (unsigned long long)allowance);
   const kmbi_block *keep = set->blocks;
   kmb_status status = add_slots(set, slots);
   if (status) {
-    drop_blocks_until(set, keep);
+    drop_blocks(set, keep);
     return status;
   }
   set->slots = slots;
@@ -208,26 +213,20 @@ kmb_status kmb_buffers_prepare(kmb_buffers *set, uint32_t slots) {
   if (!set || !slots)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_buffers_prepare: a set and at least one slot");
-  kmb_buffers_info info = kmb_buffers_info_init();
-  kmb_status status = kmbi_device_check(set->device, "kmb_buffers_prepare");
-  if (!status) status = kmb_buffers_get_info(set, &info);
-  if (status) return status;
-  if (info.slots_limit && slots > info.slots_limit)
-    return kmbi_fail(KMB_ERR_INVALID,
-                     "kmb_buffers_prepare: %u slots, but the caller's pointers "
-                     "allow %u",
-                     (unsigned)slots, (unsigned)info.slots_limit);
-  status = kmbi_device_enter(set->device, "kmb_buffers_prepare");
+  /* Another thread may be adding slots: look at the set only inside. */
+  kmb_status status = kmbi_device_enter(set->device, "kmb_buffers_prepare");
   if (status) return status;
   kmbi_error_state before;
   kmbi_error_save(&before);
-  uint64_t budget = 0;
-  status = kmbi_device_budget(set->device, &budget);
-  if (!status && set->device->params.memory_budget) {
-    uint64_t used = info.allocated_bytes;
-    budget = budget > used ? budget - used : 0;
-  }
-  if (!status) status = kmbi_buffers_prepare(set, slots, budget);
+  uint64_t room = 0;
+  uint32_t limit = kmbi_buffers_slots_limit(set);
+  if (limit && slots > limit)
+    status = kmbi_fail(KMB_ERR_INVALID,
+                       "kmb_buffers_prepare: %u slots, but the caller's "
+                       "pointers allow %u",
+                       (unsigned)slots, (unsigned)limit);
+  if (!status) status = kmbi_device_room(set->device, &room);
+  if (!status) status = kmbi_buffers_prepare(set, slots, room);
   kmbi_device_note(set->device, status);
   kmbi_device_leave(set->device);
   return kmbi_callback_failed(status, &before);

@@ -170,7 +170,7 @@ static size_t binomial_tail(size_t n, double alpha, double *tail) {
 #define Z99 2.5758293035489004
 
 bool kmbi_median_ranks(size_t n, size_t *low, size_t *high) {
-  if (n < 8) return false;
+  if (n < KMBI_INTERVAL_MIN) return false;
   if (n <= EXACT_RANKS) {
     double tail = 0;
     *low = binomial_tail(n, 0.01, &tail);

@@ -26,8 +26,12 @@ typedef struct kmbi_summary {
 void kmbi_summarise(const double *x, size_t n, double *scratch,
                     kmbi_summary *summary);
 
+/* Fewer samples have no interval. */
+enum { KMBI_INTERVAL_MIN = 8 };
+
 /* Ranks (0-based, low <= high) of the order statistics that hold the median
- * with at least 99% confidence for independent samples. False below 8. */
+ * with at least 99% confidence for independent samples. False below
+ * KMBI_INTERVAL_MIN. */
 bool kmbi_median_ranks(size_t n, size_t *low, size_t *high);
 
 /* How much the blocks of the above/below-median indicator vary over what
@@ -43,8 +47,8 @@ typedef struct kmbi_interval {
   double tick_part; /* of half: what the clock's step alone leaves open */
   double design_effect;
 } kmbi_interval;
-/* False for fewer than 8 samples. `tick` is the clock's step per iteration, 0
- * for none. scratch: n */
+/* False for fewer samples than KMBI_INTERVAL_MIN. `tick` is the clock's step
+ * per iteration, 0 for none. scratch: n */
 bool kmbi_interval_of(const double *x, size_t n, double tick, uint64_t seed,
                       double *scratch, kmbi_interval *interval);
 
@@ -69,7 +73,7 @@ typedef struct kmbi_rule {
   uint64_t seed;
 } kmbi_rule;
 /* One look. `wall_ns` counts from the first sample that is still kept. The
- * interval is meaningful if n is at least 8. scratch: n */
+ * interval is meaningful if n is at least KMBI_INTERVAL_MIN. scratch: n */
 kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,
                        double wall_ns, double *scratch,
                        kmbi_interval *interval);

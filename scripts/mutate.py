@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
-"""Mutation test of one C file: change one operator or constant at a time,
-rebuild, run the named meson tests, and list the changes that no test saw.
+"""Mutation test of C files: change one operator or constant at a time, rebuild,
+run the named meson tests, and list the changes that no test saw.
 
-  scripts/mutate.py lib/stats.c stats [--build DIR] [--sample N] [--seed S]
-                    [--timeout SECONDS] [--minimum PERCENT]
+  scripts/mutate.py lib/stats.c lib/stats_modes.c --tests stats_edges stats
+                    [--build DIR] [--sample N] [--seed S] [--minimum PERCENT]
 
-The file is edited in place and always put back. A change that does not compile
-counts neither way.
+A file is edited in place and always put back. The first test that fails ends a
+mutant; the test that found the one before comes first, then those that find
+most in the least time. A change that does not compile counts neither way, and
+no more does one that leaves the object code as it was, to the byte: build with
+-Ddebug=false, since debug information tells columns.
 """
 
 import argparse
+import collections
+import ctypes
+import hashlib
+import json
+import os
 import pathlib
 import random
 import re
@@ -17,6 +25,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 
 SWAPS = {
     "<=": ["<", ">"], ">=": [">", "<"], "==": ["!="], "!=": ["=="],
@@ -35,6 +44,7 @@ TOKEN = re.compile(
       |(?P<word>\b(?:true|false|break|continue|fmin|fmax)\b)
       |(?P<op>\+\+|--|[-+*/]=|[<>=!]=|&&|\|\||[-+*/%<>])""",
     re.S | re.M | re.X)
+LIMIT_BYTES = 8 << 30  # of address space: a mutant that only allocates ends
 
 
 def numbers(text):
@@ -44,8 +54,9 @@ def numbers(text):
         value = int(match.group(1))
         return [f"{value + 1}{match.group(2)}"] + (
             [f"{value - 1}{match.group(2)}"] if value else [])
-    match = re.fullmatch(r"\d*\.\d+|\d+\.\d*", text)
-    return [repr(float(text) * 1.5 + 0.1)] if match else []
+    if re.fullmatch(r"(\d*\.\d+|\d+\.\d*|\d+)([eE][+-]?\d+)?", text):
+        return [repr(float(text) * 1.5 + 0.1)]
+    return []
 
 
 def mutants(source):
@@ -70,70 +81,176 @@ def line_of(source, at):
     return source.count("\n", 0, at) + 1
 
 
-def run(command, cpu):
+def confine(cpu):
+    """In the child: it dies with its parent, and ends by itself."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(command, cpu, **options):
     """Exit status, or None when it ran past ten times the limit of CPU time,
-    which holds for each process: on a busy machine only the clock runs fast."""
+    which holds for each process: on a busy machine only the clock runs fast.
+    Whatever it started is killed with it."""
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=lambda: confine(int(cpu)), **options)
     try:
-        return subprocess.run(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            timeout=10 * cpu, preexec_fn=lambda: resource.setrlimit(
-                resource.RLIMIT_CPU, (int(cpu), int(cpu)))).returncode
+        return child.wait(timeout=10 * cpu)
     except subprocess.TimeoutExpired:
         return None
+    finally:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
 
 
-def outcome(build, targets, tests, timeout):
-    if run(["ninja", "-C", build, "-j2", *targets], 600) != 0:
-        return "no build"
-    command = ["meson", "test", "-C", build, "--no-rebuild", "--maxfail", "1",
-               "--timeout-multiplier", "10", *tests]
-    return "survived" if run(command, timeout) == 0 else "caught"
+class Test:
+    """A test program, run without meson, which takes a second to start."""
+
+    def __init__(self, record, build):
+        self.name = record["name"]
+        self.command = record["cmd"]
+        self.options = {"cwd": record.get("workdir") or build,
+                        "env": dict(os.environ, **record["env"])}
+        self.target = os.path.relpath(self.command[0], build)
+        self.cpu = 0.0
+        self.found = 0
+
+    def passes(self, limit):
+        return run(self.command, limit, **self.options) == 0
+
+
+class Build:
+    def __init__(self, folder, names):
+        self.folder = os.path.abspath(folder)
+        info = pathlib.Path(folder, "meson-info", "intro-tests.json")
+        records = {r["name"]: r for r in json.loads(info.read_text())}
+        missing = [name for name in names if name not in records]
+        if missing:
+            sys.exit(f"mutate: no test {', '.join(missing)} in {folder}")
+        self.tests = [Test(records[name], self.folder) for name in names]
+        self.last = None
+
+    def make(self, *targets):
+        return run(["ninja", "-C", self.folder, "-j2", *targets], 600) == 0
+
+    def objects(self, source):
+        """What is compiled from this file."""
+        commands = pathlib.Path(self.folder, "compile_commands.json")
+        return [c["output"] for c in json.loads(commands.read_text())
+                if (pathlib.Path(c["directory"]) / c["file"]).resolve()
+                == source.resolve()]
+
+    def digest(self, objects):
+        return [hashlib.sha256(pathlib.Path(self.folder, o).read_bytes())
+                .digest() for o in objects]
+
+    def measure(self):
+        """All must pass unchanged; a test's limit follows from its time."""
+        if not self.make():
+            sys.exit("mutate: the tree must build unchanged")
+        for test in self.tests:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if not test.passes(600):
+                sys.exit(f"mutate: {test.name} must pass unchanged")
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            test.cpu = (after.ru_utime + after.ru_stime - before.ru_utime
+                        - before.ru_stime)
+
+    def order(self):
+        return sorted(self.tests, key=lambda t: (
+            t is not self.last, -(t.found + 1) / (t.cpu + 0.2)))
+
+    def judge(self, objects, unchanged):
+        if not self.make(*objects):
+            return "no build"
+        if self.digest(objects) == unchanged:
+            return "same code"
+        for test in self.order():
+            if not self.make(test.target):
+                return "no build"
+            if not test.passes(5 + 10 * test.cpu):
+                test.found += 1
+                self.last = test
+                return "caught"
+        return "survived"
+
+
+def mutate(build, path, sample, seed):
+    """Counts by outcome; prints what survived."""
+    source = path.read_text()
+    chosen = list(mutants(source))
+    total = len(chosen)
+    if sample and sample < total:
+        chosen = sorted(random.Random(seed).sample(chosen, sample))
+    objects = build.objects(path)
+    if not objects or not build.make(*objects):
+        sys.exit(f"mutate: nothing is built from {path}")
+    unchanged = build.digest(objects)
+    counts = collections.Counter()
+    lines = source.split("\n")
+    start = time.monotonic()
+    try:
+        for begin, end, new in chosen:
+            path.write_text(source[:begin] + new + source[end:])
+            result = build.judge(objects, unchanged)
+            counts[result] += 1
+            if result == "survived":
+                line = line_of(source, begin)
+                print(f"{path}:{line}: {source[begin:end]!r} -> {new!r}: "
+                      f"{lines[line - 1].strip()}", flush=True)
+    finally:
+        path.write_text(source)
+    print(f"{path}: {len(chosen)} of {total} tried; {told(counts)}; "
+          f"{time.monotonic() - start:.0f} s", flush=True)
+    return counts
+
+
+def share(counts):
+    judged = counts["caught"] + counts["survived"]
+    return 100 * counts["caught"] / judged if judged else 0
+
+
+def told(counts):
+    return (f"{counts['caught']} caught, {counts['survived']} survived "
+            f"({share(counts):.1f}% caught), {counts['same code']} the same "
+            f"code, {counts['no build']} did not compile")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("file", type=pathlib.Path)
-    parser.add_argument("tests", nargs="+", help="names of meson tests")
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("--tests", nargs="+", required=True,
+                        help="names of meson tests")
     parser.add_argument("--build", default="build")
-    parser.add_argument("--targets", nargs="*", default=[],
-                        help="what ninja builds (default: all)")
     parser.add_argument("--sample", type=int, default=0,
-                        help="try this many, chosen by --seed (default: all)")
+                        help="try this many of a file, chosen by --seed "
+                             "(default: all)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=60,
-                        help="seconds of CPU time a test may take")
     parser.add_argument("--minimum", type=float, default=0,
-                        help="fail below this percentage caught")
+                        help="fail below this percentage caught, of one file "
+                             "or of all")
     args = parser.parse_args()
 
-    source = args.file.read_text()
-    chosen = list(mutants(source))
-    if args.sample and args.sample < len(chosen):
-        chosen = sorted(random.Random(args.seed).sample(chosen, args.sample))
-    if outcome(args.build, args.targets, args.tests,
-               args.timeout) != "survived":
-        sys.exit("mutate: the tests must build and pass unchanged")
-    counts = {"caught": 0, "survived": 0, "no build": 0}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    lines = source.split("\n")
+    build = Build(args.build, args.tests)
+    build.measure()
+    all_counts = []
     try:
-        for start, end, new in chosen:
-            args.file.write_text(source[:start] + new + source[end:])
-            result = outcome(args.build, args.targets, args.tests,
-                             args.timeout)
-            counts[result] += 1
-            if result == "survived":
-                line = line_of(source, start)
-                print(f"{args.file}:{line}: {source[start:end]!r} -> {new!r}: "
-                      f"{lines[line - 1].strip()}", flush=True)
+        for path in args.files:
+            all_counts.append(mutate(build, path, args.sample, args.seed))
     finally:
-        args.file.write_text(source)
-        run(["ninja", "-C", args.build, "-j2", *args.targets], 600)
-    judged = counts["caught"] + counts["survived"]
-    share = 100 * counts["caught"] / judged if judged else 0
-    print(f"{counts['caught']} of {judged} caught ({share:.0f}%), "
-          f"{counts['no build']} did not build")
-    if share < args.minimum:
+        build.make()
+    whole = sum(all_counts, collections.Counter())
+    print(f"all: {told(whole)}")
+    print("found by: " + ", ".join(f"{t.name} {t.found}" for t in sorted(
+        build.tests, key=lambda t: -t.found)))
+    if min(share(c) for c in [*all_counts, whole]) < args.minimum:
         sys.exit(1)
 
 

@@ -211,6 +211,7 @@ static const kmb_backend_ops ops = {
     .bias = kmbi_cuda_bias_of,
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,
+    .plan_findings = kmbi_cuda_plan_findings,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

@@ -178,6 +178,10 @@ kmb_status kmbi_cuda_plan_run(void *self, void *plan, uint64_t count,
                               uint64_t *got);
 void kmbi_cuda_plan_destroy(void *self, void *plan);
 
+/* doubts.c */
+void kmbi_cuda_plan_findings(void *self, void *plan, kmb_find_fn find,
+                             void *user);
+
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
                              uint64_t batch, double *ns,
@@ -186,6 +190,8 @@ kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);
 void kmbi_cuda_telemetry(void *self, kmb_emit_fn emit, void *user);
+/* Whether the device is a part (MIG) of a GPU. */
+bool kmbi_cuda_is_slice(kmbi_cuda *self);
 
 const kmb_backend_ops *kmbi_backend_cuda(void);
 

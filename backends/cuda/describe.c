@@ -44,6 +44,13 @@ static const kmbi_nvml_api *find_nvml(kmbi_cuda *self) {
   return NULL;
 }
 
+/* CUDA names a slice by its profile, NVML by its UUID. */
+bool kmbi_cuda_is_slice(kmbi_cuda *self) {
+  if (strstr(self->name, " MIG ")) return true;
+  (void)find_nvml(self);
+  return strncmp(self->uuid, "MIG", 3) == 0;
+}
+
 /* One number, or why there is none. */
 static void emit_number(kmb_emit_fn emit, void *user, const char *key,
                         bool known, kmbi_nvml_result result, double value) {
@@ -88,7 +95,10 @@ static void describe_nvml(kmbi_cuda *self, kmb_emit_fn emit, void *user) {
   result = nvml->ecc ? nvml->ecc(self->nvml_device, &now, &pending) : 1;
   emit_mode(emit, user, "device.ecc", nvml->ecc != NULL, result, now);
   result = nvml->mig ? nvml->mig(self->nvml_device, &now, &pending) : 1;
-  emit_mode(emit, user, "device.mig", nvml->mig != NULL, result, now);
+  if (kmbi_cuda_is_slice(self))
+    emit(user, "device.mig", "on", NULL);
+  else
+    emit_mode(emit, user, "device.mig", nvml->mig != NULL, result, now);
   result = nvml->persistence ? nvml->persistence(self->nvml_device, &now) : 1;
   emit_mode(emit, user, "device.persistence", nvml->persistence != NULL, result,
             now);
@@ -100,6 +110,10 @@ void kmbi_cuda_describe(void *opened, kmb_emit_fn emit, void *user) {
   const kmbi_cupti_api *cupti = kmbi_cuda_cupti(&failure);
   emit_version(emit, user, "device.cuda_driver_api", self->driver->version);
   emit(user, "device.pci_bus", self->pci_bus, NULL);
+  int mps = 0;
+  bool known = kmbi_cuda_attribute(self, KMBI_CU_ATTR_MPS_ENABLED, &mps);
+  emit(user, "device.mps", known ? (mps ? "on" : "off") : NULL,
+       known ? NULL : "the driver does not tell (CUDA 12.1)");
   if (cupti) {
     emit_u64(emit, user, "device.cupti_api", cupti->version);
     emit(user, "device.cupti_path", kmbi_cuda_cupti_path(), NULL);

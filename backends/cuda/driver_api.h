@@ -77,6 +77,7 @@ enum {
   X(L2_CACHE_SIZE, 38)            \
   X(COMPUTE_CAPABILITY_MAJOR, 75) \
   X(COMPUTE_CAPABILITY_MINOR, 76) \
+  X(MPS_ENABLED, 133)             \
   X(HOST_NUMA_ID, 134)            \
   X(GPU_PCI_DEVICE_ID, 139)
 

@@ -220,6 +220,7 @@ static kmb_status fit_out(kmbi_cuda_plan *plan) {
   if (!status && traced) status = kmbi_cupti_open(self, &plan->client);
   if (!status && traced) status = kmbi_cupti_trace_begin(self);
   if (status) return status;
+  plan->traced_before = kmbi_cupti_was_used();
   if (calm) status = kmbi_cupti_quiet_begin(self);
   if (status) return status;
   if (traced) status = kmbi_cupti_probe(self, plan->client);

@@ -34,6 +34,7 @@ typedef struct kmbi_cuda_plan {
   double each_ns; /* wall time of an iteration, 0: not known */
   uint64_t last_portion;
   kmbi_cupti_client *client; /* TRACE */
+  bool traced_before;        /* this process, when the plan was made */
   kmbi_cuda_error before;
 } kmbi_cuda_plan;
 

@@ -19,6 +19,7 @@ static unsigned quiet;   /* runs that must not be */
 static bool registered;
 static bool subscribed;
 static bool enabled;
+static bool used;       /* something was enabled once */
 static bool every_call; /* all calls are recorded, not only some */
 static bool probed;     /* whether single calls suffice is known */
 static kmbi_cupti_subscriber subscriber;
@@ -164,8 +165,31 @@ static kmb_status set_enabled(kmbi_cuda *self, const kmbi_cupti_api *api,
     status = KMBI_CUDA_FAIL(self, KMB_ERR_INTERNAL, 0,
                             "CUPTI is enabled without a subscription");
   if (!status && on && !enabled) status = enable_all(self, api);
+  if (!status && on) used = true;
   if (!on && enabled) disable_all(self, api);
   if (!status) enabled = on;
+  pthread_mutex_unlock(&change);
+  return status;
+}
+
+bool kmbi_cupti_was_used(void) {
+  pthread_mutex_lock(&change);
+  bool before = used;
+  pthread_mutex_unlock(&change);
+  return before;
+}
+
+kmb_status kmbi_cupti_look(kmbi_cuda *self) {
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  pthread_mutex_lock(&change);
+  bool ours = subscribed;
+  if (!ours) status = subscribe(self, api);
+  if (!ours && !status) {
+    (void)api->cuptiUnsubscribe(subscriber);
+    subscribed = false;
+  }
   pthread_mutex_unlock(&change);
   return status;
 }
@@ -296,6 +320,7 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
   const kmb_host *host = self->host;
   kmbi_cuda_failure failure;
   const kmbi_cupti_api *api = kmbi_cuda_cupti(&failure);
+  size_t dropped = 0;
   pthread_mutex_lock(&lock);
   for (kmbi_cupti_client **at = &clients; *at; at = &(*at)->next)
     if (*at == client) {
@@ -312,6 +337,8 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
     if (subscribed) {
       (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
       kmbi_cupti_buffers_drop();
+      /* What was dropped by now is not the next session's. */
+      (void)api->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
       (void)api->cuptiUnsubscribe(subscriber);
     }
     subscribed = false;

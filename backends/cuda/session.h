@@ -54,6 +54,10 @@ kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
 /* Once a process, while traced: tries whether records of the calls that start
  * work carry external ids; else every call is recorded. */
 kmb_status kmbi_cupti_probe(kmbi_cuda *self, kmbi_cupti_client *client);
+/* Whether this process has been traced; CUPTI stays attached after that. */
+bool kmbi_cupti_was_used(void);
+/* KMB_ERR_BUSY if another tool holds CUPTI, which asking attaches. */
+kmb_status kmbi_cupti_look(kmbi_cuda *self);
 /* Which calls are recorded; NULL before the probe. */
 const char *kmbi_cupti_correlation(void);
 /* CUPTI's time now. */

@@ -32,6 +32,12 @@ extern "C" {
 typedef void (*kmb_emit_fn)(void *user, const char *key, const char *value,
                             const char *reason);
 
+/** Takes one reason to doubt samples. `message` is one sentence; the names of
+ *  figures must live as long as the program. */
+typedef void (*kmb_find_fn)(void *user, kmb_finding_code code,
+                            kmb_severity severity, const kmb_figure *figures,
+                            uint64_t figure_count, const char *message);
+
 /** What the library offers a backend, one for each device. All functions take
  *  `ctx` first. */
 typedef struct kmb_host {
@@ -114,8 +120,10 @@ typedef struct kmb_plan_desc {
 } kmb_plan_desc;
 
 enum {
-  KMB_SAMPLE_INVALID = 1u << 0, /**< impossible timestamps: not used */
-  KMB_SAMPLE_OVERLAP = 1u << 1  /**< it began before the one before it ended */
+  KMB_SAMPLE_INVALID = 1u << 0, /**< impossible timestamps or none: not used */
+  KMB_SAMPLE_OVERLAP = 1u << 1, /**< it began before the one before it ended */
+  KMB_SAMPLE_SPOILED = 1u << 2  /**< something else is in it: not used;
+                                     plan_findings() says what */
 };
 
 /** One sample, of `batch` iterations. The layout is final. */
@@ -215,6 +223,11 @@ typedef struct kmb_backend_ops {
    *  "preemptions" (of the measuring thread) and "steal_ms" (for which others
    *  had the core that it was ready to run on), counted up since some start. */
   void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
+
+  /** What the backend knows against the samples that this plan has taken since
+   *  it was created: called once they are all taken, before plan_destroy.
+   *  Optional. */
+  void (*plan_findings)(void *self, void *plan, kmb_find_fn find, void *user);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or

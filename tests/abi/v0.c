@@ -67,6 +67,12 @@ TYPE(kmb_value, int32_t);
 TYPE(kmb_severity, int32_t);
 TYPE(kmb_finding_code, int32_t);
 TYPE(kmb_tree_state, int32_t);
+TYPE(kmb_scales, int32_t);
+TYPE(kmb_mask, int32_t);
+TYPE(kmb_attention_pass, int32_t);
+TYPE(kmb_pairs, int32_t);
+TYPE(kmb_norm, int32_t);
+TYPE(kmb_collective, int32_t);
 TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
@@ -287,6 +293,34 @@ VALUE(KMB_FINDING_UNCONFIRMED, 35);
 VALUE(KMB_TREE_UNKNOWN, 0);
 VALUE(KMB_TREE_CLEAN, 1);
 VALUE(KMB_TREE_DIRTY, 2);
+VALUE(KMB_SCALES_NONE, 0);
+VALUE(KMB_SCALES_NVFP4, 1);
+VALUE(KMB_SCALES_MX, 2);
+VALUE(KMB_SCALES_BLOCK_128, 3);
+VALUE(KMB_MATMUL_BETA, 1);
+VALUE(KMB_MATMUL_BIAS, 2);
+VALUE(KMB_MATMUL_EPILOGUE, 4);
+VALUE(KMB_MATMUL_COMPLEX, 8);
+VALUE(KMB_GROUPED_USED_B, 1);
+VALUE(KMB_MASK_NONE, 0);
+VALUE(KMB_MASK_CAUSAL_TOP_LEFT, 1);
+VALUE(KMB_MASK_CAUSAL_BOTTOM_RIGHT, 2);
+VALUE(KMB_ATTENTION_FORWARD, 0);
+VALUE(KMB_ATTENTION_BACKWARD, 1);
+VALUE(KMB_ATTENTION_BOTH, 2);
+VALUE(KMB_PAIRS_EXACT, 0);
+VALUE(KMB_PAIRS_AVERAGE, 1);
+VALUE(KMB_MOE_UNGATED, 1);
+VALUE(KMB_NORM_RMS, 1);
+VALUE(KMB_NORM_LAYER, 2);
+VALUE(KMB_NORM_RESIDUAL, 1);
+VALUE(KMB_ALL_REDUCE, 1);
+VALUE(KMB_REDUCE_SCATTER, 2);
+VALUE(KMB_ALL_GATHER, 3);
+VALUE(KMB_ALL_TO_ALL, 4);
+VALUE(KMB_BROADCAST, 5);
+VALUE(KMB_REDUCE, 6);
+VALUE(KMB_ALL_REDUCE_IN_NETWORK, 7);
 VALUE(KMB_CEILING_READ, 1);
 VALUE(KMB_CEILING_COPY, 2);
 VALUE(KMB_CEILING_TRIAD, 3);
@@ -489,6 +523,103 @@ MEMBER(kmb_work, dtype, 40, 4, int32_t);
 MEMBER(kmb_work, flags, 44, 4, uint32_t);
 GROWS(kmb_work, 48);
 
+MEMBER(kmb_matmul_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_matmul_shape, m, 8, 8, uint64_t);
+MEMBER(kmb_matmul_shape, n, 16, 8, uint64_t);
+MEMBER(kmb_matmul_shape, k, 24, 8, uint64_t);
+MEMBER(kmb_matmul_shape, batch, 32, 8, uint64_t);
+MEMBER(kmb_matmul_shape, dtype, 40, 4, int32_t);
+MEMBER(kmb_matmul_shape, a_dtype, 44, 4, int32_t);
+MEMBER(kmb_matmul_shape, b_dtype, 48, 4, int32_t);
+MEMBER(kmb_matmul_shape, out_dtype, 52, 4, int32_t);
+MEMBER(kmb_matmul_shape, a_scales, 56, 4, int32_t);
+MEMBER(kmb_matmul_shape, b_scales, 60, 4, int32_t);
+MEMBER(kmb_matmul_shape, flags, 64, 4, uint32_t);
+MEMBER(kmb_matmul_shape, reserved, 68, 4, uint32_t);
+GROWS(kmb_matmul_shape, 72);
+
+MEMBER(kmb_grouped_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_grouped_shape, groups, 8, 8, uint64_t);
+MEMBER(kmb_grouped_shape, n, 16, 8, uint64_t);
+MEMBER(kmb_grouped_shape, k, 24, 8, uint64_t);
+MEMBER(kmb_grouped_shape, rows, 32, 8, const uint64_t *);
+MEMBER(kmb_grouped_shape, m, 40, 8, uint64_t);
+MEMBER(kmb_grouped_shape, dtype, 48, 4, int32_t);
+MEMBER(kmb_grouped_shape, a_dtype, 52, 4, int32_t);
+MEMBER(kmb_grouped_shape, b_dtype, 56, 4, int32_t);
+MEMBER(kmb_grouped_shape, out_dtype, 60, 4, int32_t);
+MEMBER(kmb_grouped_shape, a_scales, 64, 4, int32_t);
+MEMBER(kmb_grouped_shape, b_scales, 68, 4, int32_t);
+MEMBER(kmb_grouped_shape, flags, 72, 4, uint32_t);
+MEMBER(kmb_grouped_shape, reserved, 76, 4, uint32_t);
+GROWS(kmb_grouped_shape, 80);
+
+MEMBER(kmb_attention_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_attention_shape, batch, 8, 8, uint64_t);
+MEMBER(kmb_attention_shape, q_heads, 16, 8, uint64_t);
+MEMBER(kmb_attention_shape, kv_heads, 24, 8, uint64_t);
+MEMBER(kmb_attention_shape, q_len, 32, 8, uint64_t);
+MEMBER(kmb_attention_shape, kv_len, 40, 8, uint64_t);
+MEMBER(kmb_attention_shape, qk_dim, 48, 8, uint64_t);
+MEMBER(kmb_attention_shape, v_dim, 56, 8, uint64_t);
+MEMBER(kmb_attention_shape, q_lens, 64, 8, const uint64_t *);
+MEMBER(kmb_attention_shape, kv_lens, 72, 8, const uint64_t *);
+MEMBER(kmb_attention_shape, dtype, 80, 4, int32_t);
+MEMBER(kmb_attention_shape, kv_dtype, 84, 4, int32_t);
+MEMBER(kmb_attention_shape, out_dtype, 88, 4, int32_t);
+MEMBER(kmb_attention_shape, mask, 92, 4, int32_t);
+MEMBER(kmb_attention_shape, pass, 96, 4, int32_t);
+MEMBER(kmb_attention_shape, pairs, 100, 4, int32_t);
+GROWS(kmb_attention_shape, 104);
+
+MEMBER(kmb_mla_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_mla_shape, batch, 8, 8, uint64_t);
+MEMBER(kmb_mla_shape, heads, 16, 8, uint64_t);
+MEMBER(kmb_mla_shape, q_len, 24, 8, uint64_t);
+MEMBER(kmb_mla_shape, kv_len, 32, 8, uint64_t);
+MEMBER(kmb_mla_shape, ckv_dim, 40, 8, uint64_t);
+MEMBER(kmb_mla_shape, kpe_dim, 48, 8, uint64_t);
+MEMBER(kmb_mla_shape, kv_lens, 56, 8, const uint64_t *);
+MEMBER(kmb_mla_shape, dtype, 64, 4, int32_t);
+MEMBER(kmb_mla_shape, kv_dtype, 68, 4, int32_t);
+MEMBER(kmb_mla_shape, out_dtype, 72, 4, int32_t);
+MEMBER(kmb_mla_shape, mask, 76, 4, int32_t);
+GROWS(kmb_mla_shape, 80);
+
+MEMBER(kmb_moe_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_moe_shape, tokens, 8, 8, uint64_t);
+MEMBER(kmb_moe_shape, hidden, 16, 8, uint64_t);
+MEMBER(kmb_moe_shape, intermediate, 24, 8, uint64_t);
+MEMBER(kmb_moe_shape, experts, 32, 8, uint64_t);
+MEMBER(kmb_moe_shape, top_k, 40, 8, uint64_t);
+MEMBER(kmb_moe_shape, active_experts, 48, 8, uint64_t);
+MEMBER(kmb_moe_shape, dtype, 56, 4, int32_t);
+MEMBER(kmb_moe_shape, compute_dtype, 60, 4, int32_t);
+MEMBER(kmb_moe_shape, weight_dtype, 64, 4, int32_t);
+MEMBER(kmb_moe_shape, out_dtype, 68, 4, int32_t);
+MEMBER(kmb_moe_shape, logits_dtype, 72, 4, int32_t);
+MEMBER(kmb_moe_shape, scales, 76, 4, int32_t);
+MEMBER(kmb_moe_shape, weight_scales, 80, 4, int32_t);
+MEMBER(kmb_moe_shape, flags, 84, 4, uint32_t);
+GROWS(kmb_moe_shape, 88);
+
+MEMBER(kmb_norm_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_norm_shape, rows, 8, 8, uint64_t);
+MEMBER(kmb_norm_shape, hidden, 16, 8, uint64_t);
+MEMBER(kmb_norm_shape, norm, 24, 4, int32_t);
+MEMBER(kmb_norm_shape, dtype, 28, 4, int32_t);
+MEMBER(kmb_norm_shape, out_dtype, 32, 4, int32_t);
+MEMBER(kmb_norm_shape, flags, 36, 4, uint32_t);
+GROWS(kmb_norm_shape, 40);
+
+MEMBER(kmb_collective_work, struct_size, 0, 8, size_t);
+MEMBER(kmb_collective_work, bytes, 8, 8, uint64_t);
+MEMBER(kmb_collective_work, bus_factor, 16, 8, double);
+MEMBER(kmb_collective_work, convention, 24, 8, const char *);
+MEMBER(kmb_collective_work, ranks, 32, 4, uint32_t);
+MEMBER(kmb_collective_work, collective, 36, 4, int32_t);
+GROWS(kmb_collective_work, 40);
+
 MEMBER(kmb_ceiling, struct_size, 0, 8, size_t);
 MEMBER(kmb_ceiling, value, 8, 8, double);
 MEMBER(kmb_ceiling, low, 16, 8, double);
@@ -534,6 +665,13 @@ SIGNATURE(kmb_finding_init, kmb_finding (*)(void));
 SIGNATURE(kmb_metadata_params_init, kmb_metadata_params (*)(void));
 SIGNATURE(kmb_metadata_entry_init, kmb_metadata_entry (*)(void));
 SIGNATURE(kmb_work_init, kmb_work (*)(void));
+SIGNATURE(kmb_matmul_shape_init, kmb_matmul_shape (*)(void));
+SIGNATURE(kmb_grouped_shape_init, kmb_grouped_shape (*)(void));
+SIGNATURE(kmb_attention_shape_init, kmb_attention_shape (*)(void));
+SIGNATURE(kmb_mla_shape_init, kmb_mla_shape (*)(void));
+SIGNATURE(kmb_moe_shape_init, kmb_moe_shape (*)(void));
+SIGNATURE(kmb_norm_shape_init, kmb_norm_shape (*)(void));
+SIGNATURE(kmb_collective_work_init, kmb_collective_work (*)(void));
 SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
@@ -611,6 +749,21 @@ SIGNATURE(kmb_work_gemm, int32_t (*)(uint64_t, uint64_t, uint64_t, int32_t,
 SIGNATURE(kmb_work_elementwise, int32_t (*)(uint64_t, uint32_t, uint32_t,
     uint32_t, int32_t, kmb_work *));
 SIGNATURE(kmb_work_copy, int32_t (*)(uint64_t, kmb_work *));
+SIGNATURE(kmb_work_matmul, int32_t (*)(const kmb_matmul_shape *, kmb_work *));
+SIGNATURE(kmb_work_grouped, int32_t (*)(const kmb_grouped_shape *, kmb_work *));
+SIGNATURE(kmb_work_attention, int32_t (*)(const kmb_attention_shape *,
+    kmb_work *));
+SIGNATURE(kmb_work_paged_decode, int32_t (*)(const kmb_attention_shape *,
+    kmb_work *));
+SIGNATURE(kmb_work_mla, int32_t (*)(const kmb_mla_shape *, kmb_work *));
+SIGNATURE(kmb_work_moe, int32_t (*)(const kmb_moe_shape *, kmb_work *));
+SIGNATURE(kmb_work_norm, int32_t (*)(const kmb_norm_shape *, kmb_work *));
+SIGNATURE(kmb_work_softmax, int32_t (*)(uint64_t, uint64_t, int32_t, int32_t,
+    kmb_work *));
+SIGNATURE(kmb_work_activation, int32_t (*)(uint64_t, int, int32_t, int32_t,
+    kmb_work *));
+SIGNATURE(kmb_work_collective, int32_t (*)(int32_t, uint64_t, uint32_t,
+    kmb_collective_work *));
 SIGNATURE(kmb_device_ceiling, int32_t (*)(kmb_device *, int32_t, int32_t,
     uint32_t, kmb_ceiling *));
 SIGNATURE(kmb_roofline_evaluate, int32_t (*)(const kmb_roofline_params *,
@@ -669,6 +822,16 @@ static const function functions[] = {
     (function)kmb_work_gemm,
     (function)kmb_work_elementwise,
     (function)kmb_work_copy,
+    (function)kmb_work_matmul,
+    (function)kmb_work_grouped,
+    (function)kmb_work_attention,
+    (function)kmb_work_paged_decode,
+    (function)kmb_work_mla,
+    (function)kmb_work_moe,
+    (function)kmb_work_norm,
+    (function)kmb_work_softmax,
+    (function)kmb_work_activation,
+    (function)kmb_work_collective,
     (function)kmb_device_ceiling,
     (function)kmb_roofline_evaluate,
 };
@@ -678,7 +841,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 52 ? 0 : 1;
+  return count == 62 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -44,10 +44,13 @@ _Static_assert(KMB_BACKEND_FROZEN == 0,
                  #name " takes or returns something else")
 
 TYPE(kmb_emit_fn, void (*)(void *, const char *, const char *, const char *));
+TYPE(kmb_find_fn, void (*)(void *, int32_t, int32_t, const kmb_figure *,
+    uint64_t, const char *));
 TYPE(kmb_backend_entry_fn, const kmb_backend_ops *(*)(void));
 
 VALUE(KMB_SAMPLE_INVALID, 1);
 VALUE(KMB_SAMPLE_OVERLAP, 2);
+VALUE(KMB_SAMPLE_SPOILED, 4);
 
 MEMBER(kmb_host, struct_size, 0, 8, size_t);
 MEMBER(kmb_host, ctx, 8, 8, void *);
@@ -167,7 +170,10 @@ MEMBER(kmb_backend_ops, describe, 216, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
 MEMBER(kmb_backend_ops, telemetry, 224, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
-GROWS(kmb_backend_ops, 232);
+MEMBER(kmb_backend_ops, plan_findings, 232, 8, void (*)(void *, void *,
+    void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
+    const char *), void *));
+GROWS(kmb_backend_ops, 240);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -249,6 +249,129 @@ static void more_samples_than_asked_end_it(void) {
   finish(&t);
 }
 
+/* --- samples that are of no use ----------------------------------------- */
+
+static kmb_sample useless; /* each second one becomes this */
+static uint64_t spoil_at;
+
+static kmb_status run_spoiled(void *self, void *plan, uint64_t count,
+                              double until_ns, kmb_sample *samples,
+                              uint64_t *got) {
+  kmb_status status = real->plan_run(self, plan, count, until_ns, samples, got);
+  for (uint64_t i = 0; i < *got; i++) {
+    if (spoil_at++ % 2) continue;
+    useless.end_ns = samples[i].end_ns;
+    samples[i] = useless;
+  }
+  return status;
+}
+
+static void spoil(trial *t, kmb_sample what) {
+  replace(t);
+  odd.plan_run = run_spoiled;
+  useless = what;
+  spoil_at = 0;
+}
+
+/* Neither in the warm-up, nor while the batch is sought, nor in the result, the
+ * confirmation or the proof of coldness. */
+static void useless_samples_are_in_no_figure(void) {
+  static const uint32_t flags[] = {0, KMB_SAMPLE_SPOILED, KMB_SAMPLE_INVALID};
+  uint64_t batch = 0;
+  char proof[64] = "";
+  for (size_t i = 0; i < 3; i++) {
+    trial t;
+    begin(&t, "kernel=2000,cold=4000,llc=65536");
+    if (flags[i]) spoil(&t, (kmb_sample){.span_ns = 1, .flags = flags[i]});
+    t.p.timer = KMB_TIMER_GRAPH;
+    t.p.cache = KMB_CACHE_WARM;
+    run(&t);
+    if (!i) batch = u64(&t, KMB_VALUE_BATCH);
+    REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), batch);
+    finish(&t);
+    begin(&t, "kernel=2000,cold=4000,llc=65536");
+    with_buffers(&t, 8192);
+    if (flags[i])
+      spoil(&t, (kmb_sample){
+                    .span_ns = 1, .ops = i == 1 ? 9 : 1, .flags = flags[i]});
+    t.p.cache = KMB_CACHE_COLD;
+    run(&t);
+    REQUIRE_NEAR(f64(&t, KMB_VALUE_MIN), 4000, 32);
+    REQUIRE(!raised(&t, KMB_FINDING_TIMERS_DISAGREE));
+    REQUIRE(!raised(&t, KMB_FINDING_UNCONFIRMED));
+    if (!i)
+      snprintf(proof, sizeof proof, "%s", text(&t, KMB_VALUE_CACHE_PROOF));
+    REQUIRE_STR(text(&t, KMB_VALUE_CACHE_PROOF), proof);
+    REQUIRE_EQ(u64(&t, KMB_VALUE_SAMPLES_INVALID) > 20, i > 0);
+    REQUIRE_EQ(raised(&t, KMB_FINDING_INVALID_TIMESTAMPS), i == 2);
+    REQUIRE(!raised(&t, KMB_FINDING_RECORDS_MISSING));
+    finish(&t);
+  }
+}
+
+static void a_sample_without_operations_lacks_records(void) {
+  trial t;
+  begin(&t, "");
+  spoil(&t, (kmb_sample){.flags = KMB_SAMPLE_INVALID});
+  run(&t);
+  REQUIRE(raised(&t, KMB_FINDING_RECORDS_MISSING));
+  REQUIRE(!raised(&t, KMB_FINDING_INVALID_TIMESTAMPS));
+  REQUIRE_EQ(figure(&t, KMB_FINDING_RECORDS_MISSING, "incomplete_samples"),
+             (double)u64(&t, KMB_VALUE_SAMPLES_INVALID));
+  finish(&t);
+}
+
+static kmb_status run_all_spoiled(void *self, void *plan, uint64_t count,
+                                  double until_ns, kmb_sample *samples,
+                                  uint64_t *got) {
+  kmb_status status = real->plan_run(self, plan, count, until_ns, samples, got);
+  for (uint64_t i = 0; i < *got; i++)
+    samples[i].flags |= KMB_SAMPLE_SPOILED;
+  return status;
+}
+
+static void nothing_but_spoiled_samples_is_no_result(void) {
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.plan_run = run_all_spoiled;
+  t.p.timer = KMB_TIMER_EVENT;
+  fails(&t, KMB_ERR_VENDOR, "50 were spoiled");
+  finish(&t);
+}
+
+/* --- what it holds against its samples ---------------------------------- */
+
+static void doubt(void *self, void *plan, kmb_find_fn find, void *user) {
+  const kmb_figure figures[] = {{"dropped_records", 3}};
+  (void)self;
+  REQUIRE(plan);
+  find(user, KMB_FINDING_RECORDS_DROPPED, KMB_WARNING, figures, 1, "3 dropped");
+  find(user, KMB_FINDING_SHARED_DEVICE, KMB_NOTE, NULL, 0, "shared");
+  find(user, KMB_FINDING_SHARED_DEVICE, KMB_NOTE, NULL, 0, "shared a lot");
+  find(user, KMB_FINDING_SHARED_DEVICE, KMB_NOTE, NULL, 0, NULL);
+}
+
+static void a_backends_doubts_are_raised_once(void) {
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  run(&t);
+  uint64_t without = kmb_result_finding_count(t.r);
+  odd.plan_findings = doubt;
+  for (t.p.rounds = 1; t.p.rounds <= 3; t.p.rounds++) {
+    run(&t);
+    REQUIRE_EQ(kmb_result_finding_count(t.r), without + 3);
+    REQUIRE_STR(message(&t, KMB_FINDING_RECORDS_DROPPED), "3 dropped");
+    REQUIRE_STR(message(&t, KMB_FINDING_SHARED_DEVICE), "shared");
+    REQUIRE_EQ(figure(&t, KMB_FINDING_RECORDS_DROPPED, "dropped_records"), 3);
+  }
+  odd.struct_size = offsetof(kmb_backend_ops, plan_findings);
+  run(&t);
+  REQUIRE(!raised(&t, KMB_FINDING_SHARED_DEVICE));
+  finish(&t);
+}
+
 /* --- attributes --------------------------------------------------------- */
 
 static void an_attribute_that_is_not_known_is_no_failure(void) {
@@ -368,6 +491,10 @@ int main(void) {
   RUN(throttling_before_or_after_is_told);
   RUN(a_quiet_machine_needs_both_counts);
   RUN(more_samples_than_asked_end_it);
+  RUN(useless_samples_are_in_no_figure);
+  RUN(a_sample_without_operations_lacks_records);
+  RUN(nothing_but_spoiled_samples_is_no_result);
+  RUN(a_backends_doubts_are_raised_once);
   RUN(an_attribute_that_is_not_known_is_no_failure);
   RUN(any_other_failure_to_read_one_is);
   RUN(each_local_reason_leads_to_the_next_way);

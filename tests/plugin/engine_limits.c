@@ -54,6 +54,29 @@ static void a_sweep_beyond_the_budget_is_refused(void) {
   finish(&t);
 }
 
+/* The backend keeps the sweep's memory: what comes later finds less. */
+static void a_sweep_that_is_kept_counts_against_the_budget(void) {
+  trial t;
+  begin_with_budget(&t, "", 19 * MIB);
+  run(&t);
+  REQUIRE_EQ(u64(&t, KMB_VALUE_SWEEP_BYTES), 16 * MIB);
+  with_buffers(&t, MIB);
+  t.p.cache = KMB_CACHE_ROTATED;
+  run(&t);
+  REQUIRE_EQ(u64(&t, KMB_VALUE_SLOTS), 1);
+  REQUIRE(u64(&t, KMB_VALUE_ALLOCATED_BYTES) <= 3 * MIB);
+  finish(&t);
+  /* And the other way round. */
+  begin_with_budget(&t, "", 19 * MIB);
+  with_buffers(&t, MIB);
+  t.p.cache = KMB_CACHE_ROTATED;
+  run(&t);
+  REQUIRE_EQ(u64(&t, KMB_VALUE_SLOTS), 9);
+  t.p.cache = KMB_CACHE_COLD;
+  fails(&t, KMB_ERR_NOMEM, "destroy buffers");
+  finish(&t);
+}
+
 /* Memory for one slot only, and for none. */
 static void slots_shrink_to_one_and_no_further(void) {
   trial t;
@@ -67,7 +90,7 @@ static void slots_shrink_to_one_and_no_further(void) {
   begin(&t, "memory=2000000");
   with_buffers(&t, MIB);
   t.p.cache = KMB_CACHE_ROTATED;
-  fails(&t, KMB_ERR_NOMEM, "1 slots need");
+  fails(&t, KMB_ERR_NOMEM, "1 slot needs");
   finish(&t);
 }
 
@@ -296,7 +319,7 @@ static void a_graph_is_confirmed_by_a_replay(void) {
   run(&t);
   REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "TRACE");
   REQUIRE_STR(text(&t, KMB_VALUE_CONFIRM_METHOD),
-              "GRAPH, 1 iterations a sample");
+              "GRAPH, 1 iteration a sample");
   REQUIRE_NEAR(f64(&t, KMB_VALUE_CONFIRM_TIME), 20000, 40);
   finish(&t);
 }
@@ -356,6 +379,7 @@ int main(void) {
   RUN(a_budget_limits_the_slots);
   RUN(a_budget_is_shared_by_sweep_and_slots);
   RUN(a_sweep_beyond_the_budget_is_refused);
+  RUN(a_sweep_that_is_kept_counts_against_the_budget);
   RUN(slots_shrink_to_one_and_no_further);
   RUN(shared_memory_that_does_not_fit);
   RUN(a_product_beyond_64_bits_is_no_memory);

@@ -379,6 +379,67 @@ static void a_callers_batch_is_kept_or_refused(void) {
   finish(&t);
 }
 
+/* What only a fallback cannot use is dropped, and it is said. */
+static void a_callers_batch_does_not_stand_against_a_fallback(void) {
+  static const kmb_timer asked[] = {KMB_TIMER_GRAPH, KMB_TIMER_HOST};
+  for (int i = 0; i < 2; i++) {
+    trial t;
+    begin(&t, "busy=graph+host");
+    t.p.cache = KMB_CACHE_WARM;
+    t.p.timer = asked[i];
+    t.p.batch = 7;
+    run(&t);
+    REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "TRACE");
+    REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), 1);
+    REQUIRE_HAS(message(&t, KMB_FINDING_FALLBACK_TIMER),
+                "the batch of 7 is dropped");
+    t.p.batch = 0;
+    run(&t);
+    REQUIRE(!strstr(message(&t, KMB_FINDING_FALLBACK_TIMER), "batch"));
+    t.p.batch = 7;
+    t.p.flags = KMB_BENCH_REQUIRE_TIMER;
+    fails(&t, KMB_ERR_BUSY, "");
+    finish(&t);
+    /* A fallback that can use it does. */
+    begin(&t, i ? "busy=host+trace+event" : "busy=graph+trace+event");
+    t.p.cache = KMB_CACHE_WARM;
+    t.p.timer = asked[i];
+    t.p.batch = 7;
+    run(&t);
+    REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), 7);
+    REQUIRE(!strstr(message(&t, KMB_FINDING_FALLBACK_TIMER), "dropped"));
+    finish(&t);
+  }
+}
+
+static void an_automatic_timer_refuses_a_batch_that_it_cannot_use(void) {
+  trial t;
+  begin(&t, "");
+  t.p.batch = 7;
+  fails(&t, KMB_ERR_INVALID, "one iteration");
+  finish(&t);
+  begin(&t, "busy=trace,timers=trace+event");
+  t.p.batch = 7;
+  fails(&t, KMB_ERR_INVALID, "one iteration");
+  finish(&t);
+  /* Its best way would use the batch, the next one cannot. */
+  begin(&t, "timers=graph+event,busy=graph");
+  t.p.cache = KMB_CACHE_WARM;
+  t.p.batch = 7;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "EVENT");
+  REQUIRE_HAS(message(&t, KMB_FINDING_FALLBACK_TIMER), "7 is dropped");
+  finish(&t);
+  /* What was asked for is not there at all. */
+  begin(&t, "timers=event");
+  t.p.cache = KMB_CACHE_WARM;
+  t.p.timer = KMB_TIMER_HOST;
+  t.p.batch = 7;
+  run(&t);
+  REQUIRE_HAS(message(&t, KMB_FINDING_FALLBACK_TIMER), "7 is dropped");
+  finish(&t);
+}
+
 static void a_bias_above_the_reading_leaves_no_time(void) {
   trial t;
   double ns = 0;
@@ -551,6 +612,8 @@ int main(void) {
   RUN(a_batch_is_long_against_tick_and_clock);
   RUN(a_replay_has_a_longest);
   RUN(a_callers_batch_is_kept_or_refused);
+  RUN(a_callers_batch_does_not_stand_against_a_fallback);
+  RUN(an_automatic_timer_refuses_a_batch_that_it_cannot_use);
   RUN(a_bias_above_the_reading_leaves_no_time);
   RUN(compiling_stays_outside);
   RUN(warm_inputs_are_warm_in_a_cold_run);

@@ -304,6 +304,25 @@ static void the_budget_is_kept_and_named(void) {
   kmb_device_close(small);
 }
 
+/* Slots of every set and the sweep share the one budget of their device. */
+static void the_budget_is_one_for_all_sets_of_a_device(void) {
+  kmb_device_params params = kmb_device_params_init();
+  params.memory_budget = 1 << 20;
+  kmb_device *small = NULL;
+  REQUIRE_OK(kmb_device_open("host", &params, &small));
+  kmb_buffer_desc d = desc("x", KMB_INPUT, 300000);
+  kmb_buffers *a = NULL, *b = NULL;
+  REQUIRE_OK(kmb_buffers_create(small, &d, sizeof d, 1, NULL, &a));
+  REQUIRE_OK(kmb_buffers_create(small, &d, sizeof d, 1, NULL, &b));
+  REQUIRE_OK(kmb_buffers_prepare(a, 2));
+  REQUIRE_STATUS(kmb_buffers_prepare(b, 2), KMB_ERR_NOMEM);
+  REQUIRE_OK(kmb_buffers_prepare(b, 1));
+  kmb_buffers_destroy(a);
+  REQUIRE_OK(kmb_buffers_prepare(b, 3));
+  kmb_buffers_destroy(b);
+  kmb_device_close(small);
+}
+
 int main(void) {
   REQUIRE_OK(kmb_device_open("host", NULL, &device));
   RUN(bad_descriptors_are_named);
@@ -318,6 +337,7 @@ int main(void) {
   RUN(guards_catch_writes_on_both_sides);
   RUN(poison_is_recognised_to_the_byte);
   RUN(the_budget_is_kept_and_named);
+  RUN(the_budget_is_one_for_all_sets_of_a_device);
   kmb_device_close(device);
   return 0;
 }

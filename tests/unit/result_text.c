@@ -204,6 +204,32 @@ static void an_interval_below_zero_is_not_clamped(void) {
   kmb_result_destroy(r);
 }
 
+static void a_share_in_a_message_has_no_exponent(void) {
+  static const struct {
+    double percent;
+    int digits;
+    const char *text;
+  } rows[] = {{0, 2, "0%"},
+              {0.5, 2, "0.5%"},
+              {1.26, 2, "1.3%"},
+              {99.4, 2, "99%"},
+              {99.5, 2, "100%"},
+              {-99.6, 2, "-100%"},
+              {150, 2, "150%"},
+              {99.62, 3, "99.6%"},
+              {999.4, 3, "999%"},
+              {999.5, 3, "1000%"},
+              {1e11, 2, "100000000000%"},
+              {1e300, 2, "1.000e+300%"}};
+  char buffer[KMBI_PERCENT_SIZE];
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const char *got =
+        kmbi_percent_string(buffer, rows[i].percent, rows[i].digits);
+    REQUIRE_STR(got, rows[i].text);
+    REQUIRE(got == buffer);
+  }
+}
+
 static void a_huge_percentage_stays_readable(void) {
   kmb_result *r = projection("a", "1", 100);
   kmbi_result_set_f64(r, KMB_VALUE_INTERVAL_PCT, 1e300);
@@ -445,6 +471,7 @@ int main(void) {
   RUN(every_section_shows);
   RUN(the_gravest_finding_comes_first);
   RUN(an_interval_below_zero_is_not_clamped);
+  RUN(a_share_in_a_message_has_no_exponent);
   RUN(a_huge_percentage_stays_readable);
   RUN(the_distance_of_reuse_is_said_once);
   RUN(long_names_are_short_in_the_grid_alone);

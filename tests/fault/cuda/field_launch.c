@@ -397,10 +397,47 @@ static void f45_what_nvml_does_not_support_is_absent(void) {
     const char *mode = telemetry(r, "device.mig");
     if (mig) REQUIRE_STR(mode, "on");
     if (!mig) REQUIRE(!mode);
+    REQUIRE_EQ(bed_finding(r, KMB_FINDING_SHARED_DEVICE) != NULL, mig);
     REQUIRE(kmb_result_f64(r, KMB_VALUE_SOL_PCT, &(double){0}) != KMB_OK);
     kmb_result_destroy(r);
     bed_end(&b);
   }
+}
+
+/* Whatever is left to tell it by: CUDA's name, NVML's, the driver's word. */
+static void share(bool named, bool mig, bool mps) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  bed_close(&b);
+  sim_set()->mig = mig;
+  sim_set()->mig_unnamed = !named;
+  sim_set()->mps = mps;
+  if (named) sim_fail(SIM_nvml_init, 1, 4); /* no permission */
+  REQUIRE_OK(bed_open(&b, "cuda:0"));
+  spin s = bed_spin(&b, 5, 1);
+  kmb_bench_params p =
+      spinning(&s, KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  const char *said = bed_finding(r, KMB_FINDING_SHARED_DEVICE);
+  REQUIRE_EQ(said != NULL, mig || mps);
+  if (said) REQUIRE_HAS(said, mig ? "MIG" : "MPS");
+  REQUIRE_STR(telemetry(r, "device.mps"), mps ? "on" : "off");
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
+static void f45_a_slice_is_told_by_its_name_alone(void) {
+  share(true, true, false);
+}
+
+static void f45_a_slice_is_told_by_nvml_alone(void) {
+  share(false, true, false);
+}
+
+static void f45_mps_is_told(void) {
+  share(false, false, false);
+  share(false, false, true);
 }
 
 int main(void) {
@@ -418,5 +455,8 @@ int main(void) {
   failed += ALONE(f38_other_threads_may_allocate_but_not_synchronise);
   failed += ALONE(f39_a_replay_that_writes_nothing_is_incorrect);
   failed += ALONE(f45_what_nvml_does_not_support_is_absent);
+  failed += ALONE(f45_a_slice_is_told_by_its_name_alone);
+  failed += ALONE(f45_a_slice_is_told_by_nvml_alone);
+  failed += ALONE(f45_mps_is_told);
   return failed != 0;
 }

@@ -116,6 +116,81 @@ static void a_span_without_all_its_records_is_left_out(void) {
   bed_end(&b);
 }
 
+/* The same of a launch of one kernel: nothing is left of it then. */
+static void a_lost_only_kernel_is_missing_not_invalid(void) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  spin s = bed_spin(&b, 3, 1);
+  kmb_bench_params p = traced(&s, KMB_LAUNCH_PLAIN);
+  for (int lost = 0; lost < 2; lost++) {
+    sim_set()->lose_every = lost ? 11 : 0;
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE_EQ(bed_finding(r, KMB_FINDING_RECORDS_MISSING) != NULL, lost);
+    REQUIRE(!bed_finding(r, KMB_FINDING_INVALID_TIMESTAMPS));
+    REQUIRE(!bed_finding(r, KMB_FINDING_RECORDS_DROPPED));
+    REQUIRE_EQ(bed_u64(r, KMB_VALUE_SAMPLES_INVALID) > 0, lost);
+    REQUIRE_NEAR(bed_f64(r, KMB_VALUE_MIN), 3536, 3 * SIM_TICK);
+    kmb_result_destroy(r);
+  }
+  bed_end(&b);
+}
+
+/* As kmb_finding, of which there is one at most. */
+static double dropped(const kmb_result *r) {
+  double number = 0;
+  for (uint64_t i = 0; i < kmb_result_finding_count(r); i++) {
+    kmb_finding f = kmb_finding_init();
+    REQUIRE_OK(kmb_result_finding(r, i, &f));
+    if (f.code != KMB_FINDING_RECORDS_DROPPED) continue;
+    REQUIRE_EQ(f.severity, KMB_WARNING);
+    REQUIRE_STR(f.figures[0].name, "dropped_records");
+    REQUIRE(number == 0);
+    number = f.figures[0].value;
+  }
+  return number;
+}
+
+typedef struct failing {
+  spin s;
+  int calls, fail_at;
+} failing;
+
+static kmb_status launch_failing(void *user, const kmb_launch *l) {
+  failing *f = user;
+  kmb_status status = bed_launch_spin(&f->s, l);
+  return ++f->calls == f->fail_at ? KMB_ERR_IO : status;
+}
+
+/* CUPTI counts what it drops, from one question to the next: nothing of what an
+ * earlier measurement lost is of this one. */
+static void records_that_cupti_drops_are_told(void) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  failing f = {bed_spin(&b, 3, 1), 0, 40};
+  kmb_bench_params p = traced(&f.s, KMB_LAUNCH_PLAIN);
+  p.launch = launch_failing;
+  p.launch_user = &f;
+  sim_set()->drop_every = 1;
+  REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_INCORRECT);
+  sim_set()->drop_every = 5;
+  f.calls = 0;
+  REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_IO);
+  sim_set()->drop_every = 0;
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE(dropped(r) == 0);
+  kmb_result_destroy(r);
+  sim_set()->drop_every = 11;
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE(dropped(r) > 0);
+  REQUIRE(dropped(r) <= (double)bed_u64(r, KMB_VALUE_SAMPLES_INVALID) + 1);
+  REQUIRE(bed_finding(r, KMB_FINDING_RECORDS_MISSING));
+  REQUIRE(!bed_finding(r, KMB_FINDING_INVALID_TIMESTAMPS));
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
 /* No runtime call is there at all; and ids may come only with all calls. */
 static void traced_through_the_driver(int no_single_calls) {
   bed b;
@@ -225,6 +300,52 @@ static void f16_without_privileges_is_perm(void) {
   bed_end(&b);
 }
 
+/* Programs have been slower after a profiler than before it. */
+static void f18_events_after_cupti_say_so(void) {
+  static const kmb_timer timers[] = {KMB_TIMER_EVENT, KMB_TIMER_GRAPH};
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  spin s = bed_spin(&b, 1, 1);
+  for (int traced_before = 0; traced_before < 2; traced_before++)
+    for (int t = 0; t < 2 - !traced_before; t++) {
+      kmb_bench_params p = bed_params(timers[t], 0, KMB_CACHE_WARM);
+      p.launch = bed_launch_spin;
+      p.launch_user = &s;
+      REQUIRE_OK(kmb_bench(b.device, &p, &r));
+      const char *said = bed_finding(r, KMB_FINDING_CUPTI_ATTACHED);
+      REQUIRE_EQ(said != NULL, traced_before);
+      if (said) REQUIRE_HAS(said, "was traced");
+      kmb_result_destroy(r);
+    }
+  kmb_bench_params p = traced(&s, KMB_LAUNCH_PLAIN);
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE(!bed_finding(r, KMB_FINDING_CUPTI_ATTACHED));
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
+static void f18_another_tool_on_cupti_is_told(void) {
+  static const kmb_timer timers[] = {KMB_TIMER_EVENT, KMB_TIMER_GRAPH};
+  bed b;
+  bed_start(&b);
+  sim_set()->other_subscriber = true;
+  spin s = bed_spin(&b, 1, 1);
+  for (int t = 0; t < 2; t++) {
+    kmb_result *r = NULL;
+    kmb_bench_params p = bed_params(timers[t], 0, KMB_CACHE_WARM);
+    p.launch = bed_launch_spin;
+    p.launch_user = &s;
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE_HAS(bed_finding(r, KMB_FINDING_CUPTI_ATTACHED), "another tool");
+    kmb_result_destroy(r);
+  }
+  /* Its session is left alone. */
+  REQUIRE_EQ(sim_calls(SIM_cuptiUnsubscribe), 0);
+  REQUIRE_EQ(sim_calls(SIM_cuptiActivityEnable), 0);
+  bed_end(&b);
+}
+
 static void f17_a_fallback_is_said_and_can_be_forbidden(void) {
   bed b;
   kmb_result *r = NULL;
@@ -252,11 +373,15 @@ int main(void) {
   failed += ALONE(f12_warm_up_records_stay_out);
   failed += ALONE(records_in_any_order_serve);
   failed += ALONE(a_span_without_all_its_records_is_left_out);
+  failed += ALONE(a_lost_only_kernel_is_missing_not_invalid);
+  failed += ALONE(records_that_cupti_drops_are_told);
   failed += ALONE(f13_a_launch_through_the_driver_is_one_kernel);
   failed += ALONE(f13_the_same_where_single_calls_are_not_recorded);
   failed += ALONE(f14_a_graph_launch_shows_24_kernels_and_7_copies);
   failed += ALONE(f15_a_second_subscriber_is_busy);
   failed += ALONE(f16_without_privileges_is_perm);
+  failed += ALONE(f18_events_after_cupti_say_so);
+  failed += ALONE(f18_another_tool_on_cupti_is_told);
   failed += ALONE(f17_a_fallback_is_said_and_can_be_forbidden);
   return failed != 0;
 }

@@ -177,6 +177,30 @@ static void without_graphs_a_graph_cannot_be_required(void) {
           KMB_ERR_UNAVAILABLE);
 }
 
+/* TRACE takes single iterations: the batch for GRAPH does not stand against
+ * that. */
+static void without_graphs_a_callers_batch_is_dropped(void) {
+  bed b;
+  kmb_result *r = NULL;
+  sim_reset();
+  sim_set()->missing = "cuGraphLaunch";
+  bed_set_up(&b);
+  REQUIRE_OK(bed_open(&b, "cuda:0"));
+  spin s = bed_spin(&b, 5, 1);
+  kmb_bench_params p = bed_params(0, 0, KMB_CACHE_WARM);
+  p.launch = bed_launch_spin;
+  p.launch_user = &s;
+  p.timer = KMB_TIMER_GRAPH;
+  p.batch = 4;
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE_STR(bed_text(r, KMB_VALUE_TIMER), "TRACE");
+  REQUIRE_EQ(bed_u64(r, KMB_VALUE_BATCH), 1);
+  REQUIRE_HAS(bed_finding(r, KMB_FINDING_FALLBACK_TIMER),
+              "the batch of 4 is dropped");
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
 static void without_an_upload_graphs_serve(void) {
   lacking("cuGraphUpload", KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_OK);
 }
@@ -190,6 +214,7 @@ int main(void) {
   failed += ALONE(without_wait_values_events_have_no_gate);
   failed += ALONE(without_graphs_launches_are_plain);
   failed += ALONE(without_graphs_a_graph_cannot_be_required);
+  failed += ALONE(without_graphs_a_callers_batch_is_dropped);
   failed += ALONE(without_an_upload_graphs_serve);
   return failed != 0;
 }

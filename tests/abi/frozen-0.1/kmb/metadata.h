@@ -17,12 +17,17 @@ extern "C" {
  *  "telemetry.before.core0_mhz". What could not be read is an entry without a
  *  value and with a reason.
  *
- *  A value is replaced by "[redacted]" if its key, its variable or its
- *  command-line option looks like a secret. Upper and lower case are the same,
- *  and a name is split into words at `_`, `-`, `.` and where camelCase starts
- *  another. It looks like a secret if
- *  - a word contains SECRET, PASSWORD, PASSWD, PASSPHRASE, CREDENTIAL or
- *    AUTHORIZATION, or is BEARER or KEYS;
+ *  A metadata value or an axis's value is replaced by "[redacted]" if its key,
+ *  its variable or its command-line option looks like a secret. Upper and lower
+ *  case are the same, and a name is split into words at `_`, `-`, `.` and where
+ *  camelCase starts another. It looks like a secret if
+ *  - a word contains SECRET, PASSWORD, PASSWD, PASSPHRASE, PASSCODE,
+ *    CREDENTIAL or AUTHORIZATION, ends in PWD, or is AUTH, BEARER, COOKIE,
+ *    COOKIES, KEYS, SESSIONID, SESSID or PHPSESSID;
+ *  - it is SESSION followed by ID;
+ *  - a word is PASS and another goes before ("DB_PASS"; not "forward_pass",
+ *    "backward_pass", "fwd_pass", "bwd_pass", "num_pass"), or the option is
+ *    `--pass`; the axis or key "pass" alone is kept;
  *  - a word ends in KEY or TOKEN ("API_KEY", "apikey", "hfToken"), unless it is
  *    an English word such as "monkey", or a word for a size follows
  *    ("key_dim", "num_key_value_heads") and none of API, AUTH, ACCESS,
@@ -30,10 +35,18 @@ extern "C" {
  *  - a word is TOKENS and one of those goes before ("auth_tokens"; "max_tokens"
  *    is a count).
  *
- *  Within values and arguments the same holds for `NAME=value`, `NAME: value`
- *  (a header: to the end of the line), `--name value`, and a word after
- *  "Bearer"; user and password in a URL are replaced as well. A secret that
- *  goes by no such name is not recognised.
+ *  A word for a size behind AUTH, COOKIE, KEYS, PASS or the like makes it no
+ *  secret ("cookie_count", "pass_limit").
+ *
+ *  Within metadata, arguments, axes' values and the result's name the same
+ *  holds for `NAME=value` (`pass=value` too), `NAME: value` (a header: to the
+ *  end of the line), `--name value`, and a word after "Bearer"; user and
+ *  password in a URL, and a private key in PEM ("-----BEGIN ... PRIVATE
+ *  KEY-----" to its end), are replaced as well.
+ *
+ *  A secret that goes by no such name is not recognised, among them: `-u
+ *  user:password`, `-p value`, "PIN" and "session" (words of this trade too),
+ *  and names in one word such as "dbpass".
  *  @{ */
 
 typedef int32_t kmb_tree_state;

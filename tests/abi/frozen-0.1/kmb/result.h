@@ -357,7 +357,8 @@ KMB_API void kmb_results_destroy(kmb_results *results);
 /** Appends a result, which then belongs to the list.
  *  @param results  a list
  *  @param result   a result that is in no list
- *  @retval KMB_ERR_INVALID  NULL
+ *  @retval KMB_ERR_INVALID  NULL, or a result that is in a list, this one or
+ *                           another; nothing has changed
  *  @retval KMB_ERR_NOMEM    out of memory; the result still is the caller's
  *  @return KMB_OK
  *  @thread one at a time
@@ -420,8 +421,8 @@ KMB_API kmb_status kmb_results_write_table(const kmb_results *results,
  *  @param[out] results  the new list; free it with kmb_results_destroy()
  *  @retval KMB_ERR_INVALID      NULL
  *  @retval KMB_ERR_FORMAT       not such a document: the message gives line and
- *                               column, or the key at fault; duplicate keys are
- *                               an error
+ *                               column, or the key at fault; duplicate keys, of
+ *                               objects or axes, are an error
  *  @retval KMB_ERR_UNSUPPORTED  written by a newer schema
  *  @retval KMB_ERR_NOMEM        out of memory
  *  @return KMB_OK, or what `read` returned

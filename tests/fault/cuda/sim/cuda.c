@@ -101,7 +101,7 @@ kmbi_cu_result sim_cuDeviceGetName(char *name, int size,
                                    kmbi_cu_device device) {
   SIM_ENTER(cuDeviceGetName, SIM_CALL);
   snprintf(name, (size_t)size, "Simulated H200%s",
-           sim_set()->mig ? " MIG 1g.18gb" : "");
+           sim_set()->mig && !sim_set()->mig_unnamed ? " MIG 1g.18gb" : "");
   return device ? INVALID_DEVICE : 0;
 }
 
@@ -141,6 +141,9 @@ kmbi_cu_result sim_cuDeviceGetAttribute(int *value, kmbi_cu_enum attribute,
     return 0;
   case KMBI_CU_ATTR_COMPUTE_CAPABILITY_MAJOR:
     *value = 9;
+    return 0;
+  case KMBI_CU_ATTR_MPS_ENABLED:
+    *value = sim_set()->mps;
     return 0;
   case KMBI_CU_ATTR_GPU_PCI_DEVICE_ID:
     *value = 0x233510de;

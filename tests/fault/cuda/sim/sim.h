@@ -52,6 +52,8 @@ typedef struct sim_settings {
   /* NVML */
   unsigned long long throttle; /* of the visible device */
   bool mig;
+  bool mig_unnamed; /* a slice whose CUDA name does not say so */
+  bool mps;
   bool no_measures; /* NOT_SUPPORTED for all that is measured */
 } sim_settings;
 

@@ -1,0 +1,69 @@
+/* What we know against samples that a plan has taken. */
+#include "plan.h"
+
+#include <stdio.h>
+
+typedef struct teller {
+  kmb_find_fn find;
+  void *user;
+} teller;
+
+static void tell(const teller *t, kmb_finding_code code, kmb_severity severity,
+                 const char *message) {
+  t->find(t->user, code, severity, NULL, 0, message);
+}
+
+static void tell_dropped(const teller *t, const kmbi_cuda_plan *plan) {
+  char text[KMBI_CUDA_TEXT];
+  uint64_t dropped = plan->client->dropped;
+  if (!dropped) return;
+  kmb_figure figures[] = {{"dropped_records", (double)dropped}};
+  snprintf(text, sizeof text,
+           "CUPTI dropped %llu records; samples that lack operations for it "
+           "were left out",
+           (unsigned long long)dropped);
+  t->find(t->user, KMB_FINDING_RECORDS_DROPPED, KMB_WARNING, figures, 1, text);
+}
+
+/* Who is attached to CUPTI may slow down what the other timers read. */
+static void tell_attached(const teller *t, const kmbi_cuda_plan *plan) {
+  if (plan->traced_before)
+    tell(t, KMB_FINDING_CUPTI_ATTACHED, KMB_NOTE,
+         "this process was traced through CUPTI before, which stays attached: "
+         "launches may be slower than in a process that never was; measure in "
+         "a new one to compare");
+  if (kmbi_cupti_look(plan->self) == KMB_ERR_BUSY)
+    tell(t, KMB_FINDING_CUPTI_ATTACHED, KMB_WARNING,
+         "another tool (a profiler, a sanitizer) is attached to CUPTI in this "
+         "process, and what it does may be in the times; run without it");
+}
+
+static void tell_shared(const teller *t, kmbi_cuda *self) {
+  char text[KMBI_CUDA_TEXT];
+  int shared = 0;
+  if (kmbi_cuda_is_slice(self)) {
+    snprintf(
+        text, sizeof text,
+        "\"%.100s\" is a slice (MIG) of a GPU: others may load the rest of "
+        "it, and no figure of the whole GPU applies",
+        self->name);
+    tell(t, KMB_FINDING_SHARED_DEVICE, KMB_WARNING, text);
+  }
+  if (kmbi_cuda_attribute(self, KMBI_CU_ATTR_MPS_ENABLED, &shared) && shared)
+    tell(t, KMB_FINDING_SHARED_DEVICE, KMB_WARNING,
+         "the device is shared through MPS: work of other processes may run "
+         "beside the timed work");
+}
+
+void kmbi_cuda_plan_findings(void *opened, void *created, kmb_find_fn find,
+                             void *user) {
+  kmbi_cuda *self = opened;
+  const kmbi_cuda_plan *plan = created;
+  const teller t = {find, user};
+  kmb_timer timer = plan->desc.choice.timer;
+  if (self->lost) return;
+  if (timer == KMB_TIMER_TRACE) tell_dropped(&t, plan);
+  if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH)
+    tell_attached(&t, plan);
+  tell_shared(&t, self);
+}
