@@ -119,7 +119,9 @@ peers_part() {
     "$folder/kernels.ptx" "$out/peers.json"
 }
 
-# The sanitizer holds CUPTI's subscriber. The one deliberate fault is left out.
+# The sanitizer holds CUPTI's subscriber. The one deliberate fault is left out;
+# calls that fail on purpose, captures that a callback breaks, are no errors of
+# memory.
 sanitizer_part() {
   sanitizer=$(command -v compute-sanitizer ||
     ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -n 1)
@@ -130,9 +132,9 @@ sanitizer_part() {
   KMB_TEST_CUPTI=busy
   export KMB_TEST_CUPTI
   run 150 memcheck "$sanitizer" --tool memcheck --leak-check full \
-    --error-exitcode 9 "$folder/gpu_functional"
+    --report-api-errors no --error-exitcode 9 "$folder/gpu_functional"
   run 60 memcheck_busy "$sanitizer" --tool memcheck --leak-check full \
-    --error-exitcode 9 "$folder/gpu_busy"
+    --report-api-errors no --error-exitcode 9 "$folder/gpu_busy"
   unset KMB_TEST_CUPTI
 }
 

@@ -8,12 +8,27 @@
 
 #define SPIN_NS 1e6
 
+/* Once for each reason: what is measured often would say it as often. */
+static bool is_new(kmbi_cuda *self, const char *why) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char *at = why; *at; at++)
+    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+  for (int i = 0; i < KMBI_CUDA_REASONS; i++) {
+    if (self->ungated_said[i] == hash) return false;
+    if (self->ungated_said[i]) continue;
+    self->ungated_said[i] = hash;
+    return true;
+  }
+  return false;
+}
+
 static void without(kmbi_cuda_plan *plan, const char *why) {
   kmbi_cuda *self = plan->self;
   const kmb_host *host = self->host;
   char line[KMBI_CUDA_TEXT + 64];
   plan->gated = false;
   snprintf(self->ungated, sizeof self->ungated, "%s", why);
+  if (!is_new(self, why)) return;
   snprintf(line, sizeof line,
            "EVENT without a gate, so that host gaps may be timed too: %s", why);
   host->log(host->ctx, KMB_LOG_WARNING, line);
