@@ -172,8 +172,10 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
   return status;
 }
 
-bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
-                   kmb_timer timer, uint64_t batch) {
+/* With fewer operations than a launch has, a trace says too little. */
+bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
+                    kmb_timer timer, uint64_t batch, double *ns) {
+  *ns = sample->span_ns / (double)batch;
   if (sample->flags & (KMB_SAMPLE_INVALID | KMB_SAMPLE_SPOILED)) return false;
   return timer != KMB_TIMER_TRACE || sample->ops >= run->device_ops * batch;
 }

@@ -259,7 +259,7 @@ static void raise_clocks(kmbi_run *run, const kmbi_round *round) {
  */
 static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
   const kmbi_watch *a = &round->before, *b = &round->after;
-  bool counts = a->preemptions >= 0 && b->preemptions >= 0 && round->count;
+  bool counts = a->preemptions >= 0 && b->preemptions >= 0;
   bool steals = a->steal_ms >= 0 && b->steal_ms >= 0 && round->wall_ns > 0;
   double preempted =
       counts ? 100 * (b->preemptions - a->preemptions) / (double)round->count

@@ -185,9 +185,9 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
                      "no sample within max_wall_ns (%.0f ns); raise it",
                      run->p.max_wall_ns);
   round->samples = kmbi_alloc(&run->device->memory, n, sizeof(double));
+  round->count = n;
   if (!round->samples || !kmbi_grow_scratch(run, n))
     return kmbi_fail(KMB_ERR_NOMEM, "no memory for %zu samples", n);
-  round->count = n;
   round->dropped = run->sample_first;
   round->batch = run->batch;
   memcpy(round->samples, column(run, SPAN) + run->sample_first,

@@ -261,9 +261,11 @@ static void set_rounds(kmbi_run *run) {
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_LOW, low);
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_HIGH, high);
   } else {
-    kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
-                       "%u round%s; five give a between-round interval",
-                       (unsigned)n, kmbi_plural(n));
+    const kmb_value none[] = {KMB_VALUE_ROUND_LOW, KMB_VALUE_ROUND_HIGH};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+      kmbi_result_absent(result, none[i],
+                         "%u round%s; five give a between-round interval",
+                         (unsigned)n, kmbi_plural(n));
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }

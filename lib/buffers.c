@@ -113,6 +113,11 @@ static kmb_status check_alias(const kmb_buffers *set, uint64_t index,
     return kmbi_fail(KMB_ERR_INVALID,
                      "%s: alias_of must be an earlier buffer that is no alias",
                      where);
+  if (reads(d) && set->descs[d->alias_of].role == KMB_OUTPUT)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "%s: reads from the output \"%s\", which is poisoned "
+                     "before the check; give that the role KMB_INOUT",
+                     where, set->descs[d->alias_of].name);
   if (d->fill != KMB_FILL_DEFAULT)
     return kmbi_fail(KMB_ERR_INVALID,
                      "%s: an alias has no fill of its own; fill \"%s\"", where,

@@ -301,8 +301,7 @@ void kmbi_metadata_collect(kmb_device *device,
   collect_attributes(device, result);
   collect_nearness(device, result);
   emitter e = {result, ""};
-  if (KMBI_HAS(device->ops, describe))
-    device->ops->describe(device->self, on_emit, &e);
+  device->ops->describe(device->self, on_emit, &e);
   collect_caller(params, result);
   collect_note(params, result);
   kmbi_error_restore(&before);

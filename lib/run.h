@@ -139,9 +139,10 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
 void kmbi_plan_close(kmbi_run *run, void *plan);
 /* Raises what the backend knows against the plan's samples. */
 void kmbi_plan_findings(kmbi_run *run, void *plan);
-/* Whether a sample in run->block, of `batch` iterations, can be used. */
-bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
-                   kmb_timer timer, uint64_t batch);
+/* Time of an iteration of a sample of `batch` iterations; false if the sample
+ * cannot be used. */
+bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
+                    kmb_timer timer, uint64_t batch, double *ns);
 /* Bias of a way to measure, for one iteration; a failure says why it is not
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,

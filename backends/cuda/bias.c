@@ -77,6 +77,11 @@ static kmbi_cuda_reading bias_of_kernel(const kmbi_cuda_reading *zero,
   return (kmbi_cuda_reading){middle, fmax(between, within / sqrt(ROUNDS))};
 }
 
+static const char *timer_name(kmb_timer timer) {
+  if (timer == KMB_TIMER_TRACE) return "TRACE";
+  return timer == KMB_TIMER_GRAPH ? "GRAPH" : "EVENT";
+}
+
 /* Says what was measured, in how long, and the kernels apart. */
 static void tell(kmbi_cuda *self, const kmbi_cuda_bias *bias, const table *t,
                  const kmbi_cuda_reading *each, double took_ns) {
@@ -87,9 +92,7 @@ static void tell(kmbi_cuda *self, const kmbi_cuda_bias *bias, const table *t,
       line, sizeof line,
       "calibrated in %.0f ms: %s on %s launches%s, %llu a sample: %.3f us "
       "+-%.3f;",
-      took_ns / 1e6, bias->timer == KMB_TIMER_TRACE   ? "TRACE"
-                     : bias->timer == KMB_TIMER_GRAPH ? "GRAPH"
-                                                      : "EVENT",
+      took_ns / 1e6, timer_name(bias->timer),
       bias->mode == KMB_LAUNCH_GRAPH ? "graph" : "plain",
       bias->cold ? ", COLD" : "", (unsigned long long)bias->batch,
       bias->ns / 1e3, bias->uncertainty_ns / 1e3);

@@ -89,8 +89,12 @@ typedef struct kmbi_cuda {
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
   bool blocking, blocking_known; /* launches wait for their kernels */
-  char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
+  char ungated[KMBI_CUDA_TEXT];  /* why the last EVENT plan had no gate */
   uint64_t ungated_said[KMBI_CUDA_REASONS]; /* hashes of what was logged */
+  /* A launch that was held up behind a closed gate, while the stream is open.
+   */
+  kmb_launch_fn held_up;
+  void *held_up_user;
   char name[KMBI_CUDA_TEXT];
   char arch[32];
   char uuid[64];

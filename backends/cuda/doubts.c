@@ -38,6 +38,19 @@ static void tell_attached(const teller *t, const kmbi_cuda_plan *plan) {
          "process, and what it does may be in the times; run without it");
 }
 
+static void tell_ungated(const teller *t, const kmbi_cuda_plan *plan) {
+  char text[KMBI_CUDA_TEXT + 80];
+  kmb_figure figures[] = {{"spoiled_samples", (double)plan->spoiled}};
+  if (!plan->ungated[0]) return;
+  snprintf(
+      text, sizeof text,
+      "timed without a gate, so that gaps of the host may be in the times: "
+      "%s",
+      plan->ungated);
+  t->find(t->user, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, figures,
+          plan->spoiled ? 1 : 0, text);
+}
+
 static void tell_shared(const teller *t, kmbi_cuda *self) {
   char text[KMBI_CUDA_TEXT];
   int shared = 0;
@@ -63,7 +76,9 @@ void kmbi_cuda_plan_findings(void *opened, void *created, kmb_find_fn find,
   kmb_timer timer = plan->desc.choice.timer;
   if (self->lost) return;
   if (timer == KMB_TIMER_TRACE) tell_dropped(&t, plan);
-  if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH)
+  if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH) {
+    tell_ungated(&t, plan);
     tell_attached(&t, plan);
+  }
   tell_shared(&t, self);
 }

@@ -288,6 +288,7 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   const kmb_host *host = self->host;
   kmbi_cu_context before = NULL;
   if (!plan) return;
+  kmbi_cuda_watch_close(&plan->watch);
   if (kmbi_cuda_reenter(self, &before)) {
     release(plan);
     if (plan->client) kmbi_cupti_close(self, plan->client);
@@ -319,9 +320,11 @@ static kmb_status take(kmbi_cuda_run *run) {
   }
   status = kmbi_cupti_quiet_begin(self);
   if (status) return status;
+  kmbi_cuda_watch_run(&run->plan->watch, true);
   status = run->plan->desc.choice.timer == KMB_TIMER_GRAPH
                ? kmbi_cuda_take_replays(run)
                : kmbi_cuda_take_events(run);
+  kmbi_cuda_watch_run(&run->plan->watch, false);
   kmbi_cupti_quiet_end();
   return status;
 }

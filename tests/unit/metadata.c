@@ -390,7 +390,6 @@ static void the_machine_and_the_device_are_recorded(void) {
 static void a_backend_without_telemetry_says_so(void) {
   kmb_backend_ops ops = fake_ops;
   ops.telemetry = NULL;
-  ops.describe = NULL;
   kmb_device device = fake_device(&ops);
   kmb_result *result = new_result();
   kmbi_metadata_collect(&device, NULL, result);

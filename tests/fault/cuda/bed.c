@@ -22,6 +22,13 @@ int nanosleep(const struct timespec *wanted, struct timespec *left) {
   return 0;
 }
 
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                           const struct timespec *until) {
+  return sim_timed_wait(condition, mutex,
+                        (uint64_t)until->tv_sec * 1000000000u +
+                            (uint64_t)until->tv_nsec);
+}
+
 static void *counted_alloc(void *user, size_t size, size_t align) {
   bed *b = user;
   void *memory = aligned_alloc(align, (size + align - 1) / align * align);

@@ -215,36 +215,48 @@ static void f13_the_same_where_single_calls_are_not_recorded(void) {
   traced_through_the_driver(1);
 }
 
-enum { KERNELS = 24, COPIES = 7 };
+typedef struct many {
+  add a;
+  kmbi_cu_pointer from;
+  int kernels, copies;
+} many;
 static char host_copy[256];
 
 static kmb_status launch_many(void *user, const kmb_launch *l) {
-  add *a = user;
+  many *m = user;
+  add *a = &m->a;
   kmb_status status = KMB_OK;
-  for (int i = 0; !status && i < KERNELS; i++)
-    status = bed_launch_add(user, l);
-  for (int i = 0; !status && i < COPIES; i++)
-    if (a->b->cu.cuMemcpyDtoHAsync(host_copy,
-                                   (kmbi_cu_pointer)(uintptr_t)l->args[1],
-                                   sizeof host_copy, l->stream))
+  for (int i = 0; !status && i < m->kernels; i++)
+    status = bed_launch_add(a, l);
+  for (int i = 0; !status && i < m->copies; i++)
+    if (a->b->cu.cuMemcpyDtoHAsync(host_copy, m->from, sizeof host_copy,
+                                   l->stream))
       status = KMB_ERR_VENDOR;
   return status;
 }
 
+/* Kernels alone, copies alone, and both in one graph. */
 static void f14_a_graph_launch_shows_24_kernels_and_7_copies(void) {
+  static const int parts[][2] = {{24, 0}, {0, 7}, {24, 7}};
   bed b;
-  kmb_result *r = NULL;
   bed_start(&b);
   kmb_buffers *buffers = bed_add_buffers(&b, 256);
-  add a = {&b, bed_kernel(&b, "test_add"), 256};
-  kmb_bench_params p =
-      bed_params(KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
-  p.launch = launch_many;
-  p.launch_user = &a;
-  p.buffers = buffers;
-  REQUIRE_OK(kmb_bench(b.device, &p, &r));
-  REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS), KERNELS + COPIES);
-  kmb_result_destroy(r);
+  for (int i = 0; i < 3; i++) {
+    kmb_result *r = NULL;
+    many m = {
+        {&b, bed_kernel(&b, "test_add"), 256}, 0, parts[i][0], parts[i][1]};
+    CU(&b, cuMemAlloc, &m.from, sizeof host_copy);
+    kmb_bench_params p =
+        bed_params(KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
+    p.launch = launch_many;
+    p.launch_user = &m;
+    p.buffers = m.kernels ? buffers : NULL;
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS),
+               (uint64_t)(m.kernels + m.copies));
+    CU(&b, cuMemFree, m.from);
+    kmb_result_destroy(r);
+  }
   kmb_buffers_destroy(buffers);
   bed_end(&b);
 }

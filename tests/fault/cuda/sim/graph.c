@@ -40,7 +40,9 @@ kmbi_cu_result sim_cuStreamQuery(kmbi_cu_stream handle) {
     stream->capture.invalid = true;
     return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
   }
-  return sim_idle(stream) ? 0 : KMBI_CU_NOT_READY;
+  if (sim_idle(stream)) return 0;
+  if (sim_set()->few_polls) sim_advance(stream);
+  return KMBI_CU_NOT_READY;
 }
 
 kmbi_cu_result sim_cuStreamGetCtx(kmbi_cu_stream handle,
@@ -199,6 +201,7 @@ kmbi_cu_result sim_cuGraphLaunch(kmbi_cu_exec exec, kmbi_cu_stream handle) {
   for (const sim_op *op = exec->first; op; op = op->next) {
     sim_op node = *op;
     node.correlation = correlation;
+    sim_make_room("cuGraphLaunch");
     sim_enqueue(stream, &node);
   }
   sim_pump();

@@ -138,6 +138,12 @@ void sim_drop_context(struct CUctx_st *context);
 sim_object *sim_objects(void);
 void sim_hold(int change); /* things that are no objects */
 
+/* timers.c: somebody waits for ever, in a call that holds the lock; false if
+ * nobody will help. */
+bool sim_rescue(void);
+void sim_unlock(void);
+void sim_relock(void);
+
 /* queue.c */
 struct CUstream_st *sim_stream_of(struct CUstream_st *handle);
 void sim_enqueue(struct CUstream_st *stream, const sim_op *op);
@@ -146,7 +152,10 @@ void sim_free_ops(sim_op *first);
 void sim_clear(struct CUstream_st *stream);
 void sim_pump(void);
 void sim_drain(const char *call);
+void sim_make_room(const char *call);
 bool sim_idle(const struct CUstream_st *stream);
+/* Lets the time pass until the stream is idle, if it ever will be. */
+void sim_advance(const struct CUstream_st *stream);
 void sim_sticky(struct CUctx_st *context, unsigned error);
 /* Breaks captures that the calling thread's doing would break. */
 unsigned sim_unsafe(void);

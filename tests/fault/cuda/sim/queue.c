@@ -162,23 +162,45 @@ bool sim_idle(const struct CUstream_st *stream) {
   return !stream->first && stream->free_at <= sim_now();
 }
 
-/* Some calls wait for all work of the context. What never ends would hold up
- * the caller for ever: here it ends the process. */
-void sim_drain(const char *call) {
-  for (;;) {
-    uint64_t next = UINT64_MAX;
+void sim_advance(const struct CUstream_st *stream) {
+  while (!sim_idle(stream) && stream->free_at > sim_now()) {
+    sim_pass(stream->free_at - sim_now());
     sim_pump();
-    for (const sim_object *o = sim_objects(); o; o = o->next) {
-      const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
-      if (o->type != SIM_STREAM || sim_idle(s)) continue;
-      if (s->free_at < next) next = s->free_at;
-    }
-    if (next == UINT64_MAX) return;
-    if (next <= sim_now()) {
-      fprintf(stderr, "%s would wait for ever\n", call);
-      abort();
-    }
+  }
+}
+
+/* One step towards the end of all work; false if there is none left. What never
+ * ends would hold up the caller for ever: here it ends the process. */
+static bool progress(const char *call) {
+  uint64_t next = UINT64_MAX;
+  bool gated = false;
+  sim_pump();
+  for (const sim_object *o = sim_objects(); o; o = o->next) {
+    const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
+    if (o->type != SIM_STREAM || sim_idle(s)) continue;
+    if (s->free_at < next) next = s->free_at;
+    gated = gated || (s->first && s->first->kind == WAIT);
+  }
+  if (next == UINT64_MAX) return false;
+  if (next > sim_now()) {
     sim_pass(next - sim_now());
+  } else if (!gated || !sim_rescue()) {
+    fprintf(stderr, "%s would wait for ever\n", call);
+    abort();
+  }
+  return true;
+}
+
+/* Some calls wait for all work of the context. */
+void sim_drain(const char *call) {
+  while (progress(call)) {
+  }
+}
+
+/* Those that start work wait while the queue is full. */
+void sim_make_room(const char *call) {
+  unsigned depth = sim_set()->queue_depth;
+  while (depth && queued >= depth && progress(call)) {
   }
 }
 

@@ -5,6 +5,7 @@
 #ifndef KMB_TESTS_CUDA_SIM_H
 #define KMB_TESTS_CUDA_SIM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,8 @@ typedef struct sim_settings {
   unsigned devices; /* in the machine, in NVML's order */
   unsigned visible; /* the one that CUDA shows as its first and only one */
   int driver_version;
+  unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
+  bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
   bool blocking;       /* launches wait for their kernels */
   /* CUPTI */
@@ -73,6 +76,11 @@ bool sim_is_nvml(sim_function function);
 /* Virtual time in ns. */
 uint64_t sim_now(void);
 void sim_pass(uint64_t ns);
+/* As pthread_cond_timedwait(), until a virtual time. It comes once somebody
+ * waits for what no work on the device will bring: then time passes until the
+ * next of these. */
+int sim_timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                   uint64_t until);
 
 /* What was taken and not given back, and what a context took with it. */
 unsigned sim_held(void);
