@@ -58,10 +58,12 @@ static figures figures_of(const kmb_result *r) {
   return f;
 }
 
+static kmb_cache_state cache = KMB_CACHE_WARM;
+
 static figures time_it(gpu *g, const mode *m, kmb_launch_fn launch, void *user,
                        uint64_t batch, const char *key) {
   figures f = {0};
-  kmb_bench_params p = params_for(m, KMB_CACHE_WARM);
+  kmb_bench_params p = params_for(m, cache);
   p.launch = launch;
   p.launch_user = user;
   p.batch = batch;
@@ -116,15 +118,17 @@ static void compare(figures rounds[MODES][ROUNDS], int count) {
 
 static void print_rounds(const figures rounds[MODES][ROUNDS], int count) {
   for (int m = 0; m < MODES; m++) {
+    if (!(rounds[m][0].us > 0)) continue;
     fprintf(json, ",\n   \"%s_rounds\": [", modes[m].key);
     for (int r = 0; r < count; r++) {
       const figures *f = &rounds[m][r];
       fprintf(json,
               "%s{\"us\": %.4f, \"raw_us\": %.4f, \"mean_us\": %.4f, "
-              "\"bias_us\": %.4f, \"batch\": %.0f, \"self_us\": %.4f, "
-              "\"beyond_us\": %.4f, \"mean_beyond_us\": %.4f}",
-              r ? ", " : "", f->us, f->raw, f->mean, f->bias, f->batch, f->self,
-              f->beyond, f->mean_beyond);
+              "\"bias_us\": %.4f, \"bias_unc_us\": %.4f, \"batch\": %.0f, "
+              "\"self_us\": %.4f, \"beyond_us\": %.4f, "
+              "\"mean_beyond_us\": %.4f}",
+              r ? ", " : "", f->us, f->raw, f->mean, f->bias, f->uncertainty,
+              f->batch, f->self, f->beyond, f->mean_beyond);
     }
     fputc(']', json);
   }
@@ -258,6 +262,23 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], KIND_ROUNDS = 3 };
 
+/* `!` where a difference is beyond what the bias's uncertainty allows and a
+ * step of the clock. */
+static void print_kind(const gpu *g, const kind *k,
+                       figures rounds[MODES][ROUNDS]) {
+  double tick = 0;
+  (void)kmb_device_attr_f64(g->device, KMB_DEVICE_CLOCK_TICK_NS, &tick);
+  printf("%12s %4g %8.3f", k->key, k->us, rounds[0][0].mean);
+  for (int m = 1; m < MODES; m++) {
+    if (!(rounds[m][0].us > 0)) continue;
+    figures f = median_of(rounds[m], KIND_ROUNDS);
+    bool far = fabs(f.beyond) > f.uncertainty + tick / 1e3;
+    printf("  %s %+.3f%c[%+.3f] (%.3f)", modes[m].key, f.beyond,
+           far ? '!' : ' ', f.mean_beyond, f.uncertainty);
+  }
+  putchar('\n');
+}
+
 static void time_kind(gpu *g, const kind *k) {
   static figures rounds[MODES][ROUNDS];
   bool copies = k->launch == copy_launch;
@@ -265,22 +286,20 @@ static void time_kind(gpu *g, const kind *k) {
                  .kernel = gpu_kernel(g, k->kernel),
                  .cycles =
                      (uint64_t)(copies ? k->us * 65536 : k->us * 1e3 * g->ghz)};
+  memset(rounds, 0, sizeof rounds);
   if (!k->silent)
     CU(g, cuMemAlloc, &w.out, copies ? 32 * (size_t)w.cycles : STORES * 8);
   fprintf(json, "  {\"kind\": \"%s\", \"size\": %g", k->key, k->us);
   for (int r = 0; r < KIND_ROUNDS; r++)
     for (int i = 0; i < MODES; i++) {
       int m = r % 2 ? MODES - 1 - i : i;
+      if (cache == KMB_CACHE_COLD && modes[m].timer == KMB_TIMER_GRAPH)
+        continue;
       rounds[m][r] = time_it(g, &modes[m], k->launch, &w, 0, NULL);
     }
   compare(rounds, KIND_ROUNDS);
   print_rounds((const figures(*)[ROUNDS])rounds, KIND_ROUNDS);
-  printf("%12s %4g %8.3f", k->key, k->us, rounds[0][0].mean);
-  for (int m = 1; m < MODES; m++) {
-    figures f = median_of(rounds[m], KIND_ROUNDS);
-    printf("  %+.3f [%+.3f] (%.3f)", f.beyond, f.mean_beyond, f.uncertainty);
-  }
-  putchar('\n');
+  print_kind(g, k, rounds);
   fprintf(json, "}%s\n", k + 1 < kinds + KINDS ? "," : "");
   if (w.out) CU(g, cuMemFree, w.out);
 }
@@ -326,6 +345,12 @@ static void time_kinds(gpu *g) {
   fprintf(json, "\"kinds\": [\n");
   for (int i = 0; i < KINDS; i++)
     time_kind(g, &kinds[i]);
+  fprintf(json, "],\n\"cold\": [\n");
+  puts("\nthe same after a sweep before each iteration");
+  cache = KMB_CACHE_COLD;
+  for (int i = 0; i < KINDS; i++)
+    time_kind(g, &kinds[i]);
+  cache = KMB_CACHE_WARM;
   fprintf(json, "]}\n");
 }
 

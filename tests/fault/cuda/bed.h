@@ -16,6 +16,7 @@ typedef struct bed {
   kmbi_cu_module module;
   kmbi_cu_stream stream; /* the test's own, non-blocking */
   uint64_t in_use;       /* bytes of the host allocator's hook */
+  unsigned ungated;      /* warnings that there was no gate */
 } bed;
 
 /* The test's own part: context, module, stream. Then the library's device. */
