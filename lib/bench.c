@@ -89,9 +89,12 @@ void kmbi_run_release(kmbi_run *run) {
   if (run->stream_open) device->ops->stream_close(device->self, run->stream);
   kmbi_free(memory, run->warm, (size_t)run->slots * (size_t)run->warm_count,
             sizeof *run->warm);
-  for (uint32_t r = 0; run->rounds && r < run->p.rounds; r++)
+  for (uint32_t r = 0; run->rounds && r < run->p.rounds; r++) {
     kmbi_free(memory, run->rounds[r].samples, run->rounds[r].count,
               sizeof(double));
+    kmbi_op_rows_release(memory, &run->rounds[r].rows);
+  }
+  kmbi_ops_release(&run->ops);
   kmbi_free(memory, run->rounds, run->p.rounds, sizeof *run->rounds);
   kmbi_free(memory, run->block, KMBI_BLOCK, sizeof *run->block);
   kmbi_free(memory, run->scratch, 2 * run->scratch_size, sizeof(double));

@@ -43,6 +43,7 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
   for (uint64_t i = 0; i < got; i++) {
     const kmb_sample *s = &run->block[i];
     round->iterations += run->batch;
+    run->places[i] = SIZE_MAX;
     if (s->flags & KMB_SAMPLE_SPOILED) {
       round->spoiled++;
       continue;
@@ -58,6 +59,7 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
     }
     if (s->flags & KMB_SAMPLE_OVERLAP) round->overlapping++;
     size_t at = run->sample_count++;
+    run->places[i] = at;
     column(run, SPAN)[at] = s->span_ns / (double)run->batch;
     column(run, BUSY)[at] = s->busy_ns / (double)run->batch;
     column(run, SUM)[at] = s->sum_ns / (double)run->batch;
@@ -164,6 +166,7 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
     kmb_status status =
         kmbi_plan_take(run, run->plan, run->batch, want, l.until, &got);
     if (!status) status = store(run, round, got);
+    if (!status) status = kmbi_ops_take(run, got);
     if (status) return status;
     if (kept(run) >= l.next) status = look(run, round, &l);
     if (status) return status;
@@ -196,20 +199,26 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
       kmbi_median(column(run, BUSY) + run->sample_first, n, run->scratch);
   round->sum_ns =
       kmbi_median(column(run, SUM) + run->sample_first, n, run->scratch);
+  double *gaps = column(run, SUM) + run->sample_first; /* not needed more */
+  for (size_t i = 0; i < n; i++)
+    gaps[i] = round->samples[i] - column(run, BUSY)[run->sample_first + i];
+  round->gaps_ns = kmbi_median(gaps, n, run->scratch);
   round->has_interval =
       kmbi_interval_of(round->samples, n, run->tick_ns / (double)run->batch,
                        run->p.seed, run->scratch, &round->interval);
   if (!round->has_interval)
     round->interval.median = kmbi_median(round->samples, n, run->scratch);
-  return KMB_OK;
+  return kmbi_ops_finish(run, round);
 }
 
 kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
   kmbi_round *round = &run->rounds[run->round];
   run->sample_count = 0;
   run->sample_first = 0;
-  kmb_status status =
-      kmbi_plan_open(run, &run->choice, run->batch, run->p.launch, &run->plan);
+  kmb_status status = kmbi_ops_begin(run);
+  if (!status)
+    status = kmbi_plan_open(run, &run->choice, run->batch, run->p.launch,
+                            &run->plan);
   if (status) {
     run->plan = NULL;
     return status;

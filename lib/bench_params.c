@@ -131,7 +131,11 @@ static kmb_status copy_work(kmbi_run *run) {
   kmb_status status = kmbi_copy_in(&run->work, sizeof run->work, WORK_V1,
                                    run->p.work, "kmb_work");
   if (status) return status;
-  /* Fails on work that counts nothing or overflows, before anything runs. */
+  if (!run->work.flops && !run->work.read_bytes && !run->work.write_bytes)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_work: it counts neither FLOPs nor bytes; leave it "
+                     "out if they are not known");
+  /* Fails on work that overflows, before anything runs. */
   kmb_roofline_params params = kmb_roofline_params_init();
   kmb_roofline roofline = kmb_roofline_init();
   params.work = &run->work;

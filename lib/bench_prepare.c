@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-#define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
-
 /* A sweep reads this many times the last-level cache. */
 #define SWEEP_FACTOR 2.0
 /* Beyond this many slots, bookkeeping costs more cache than it clears. */
@@ -359,79 +357,4 @@ kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next) {
     status = kmb_buffers_get_info(run->p.buffers, &run->buffers);
   *next = KMBI_CHECK;
   return status;
-}
-
-/* Ceilings. */
-
-/* By the share of writes: a sum reads only, a triad writes a third of its
- * bytes, a copy half. The borders lie halfway between. */
-static kmb_ceiling_kind memory_kind(const kmb_work *work) {
-  double bytes = (double)work->read_bytes + (double)work->write_bytes;
-  double writes = (double)work->write_bytes / bytes;
-  if (writes < 1.0 / 6) return KMB_CEILING_READ;
-  return writes < 5.0 / 12 ? KMB_CEILING_TRIAD : KMB_CEILING_COPY;
-}
-
-/* Absent ceilings are no failure: the roofline then says what is unknown. */
-static kmb_status take_one(kmbi_run *run, kmb_ceiling_kind kind,
-                           const kmb_ceiling *callers, kmb_ceiling *ceiling,
-                           bool *has) {
-  if (callers) {
-    kmb_status status = kmbi_copy_in(ceiling, sizeof *ceiling, CEILING_V1,
-                                     callers, "kmb_ceiling");
-    *has = !status;
-    return status;
-  }
-  if (run->p.flags & KMB_BENCH_NO_CEILINGS) return KMB_OK;
-  kmbi_error_state before;
-  kmbi_error_save(&before);
-  *ceiling = kmb_ceiling_init();
-  kmb_status status = kmbi_device_ceiling(run->device, kind, run->work.dtype,
-                                          run->p.threads, ceiling);
-  *has = !status;
-  if (status == KMB_ERR_UNSUPPORTED || status == KMB_ERR_UNAVAILABLE ||
-      status == KMB_ERR_NOMEM) {
-    kmbi_result_find(run->result, KMB_FINDING_UNKNOWN_PEAK, KMB_NOTE, NULL, 0,
-                     "no %s ceiling: %s", kmbi_ceiling_name(kind),
-                     kmb_last_error(NULL, NULL));
-    kmbi_error_restore(&before);
-    return KMB_OK;
-  }
-  return status;
-}
-
-/* Said before anything is measured, so that the measurement can disagree. */
-static kmb_status predict(kmbi_run *run) {
-  kmb_roofline_params params = kmb_roofline_params_init();
-  kmb_roofline roofline = kmb_roofline_init();
-  params.work = &run->work;
-  params.memory = run->has_memory ? &run->memory : NULL;
-  params.compute = run->has_compute ? &run->compute : NULL;
-  kmb_status status = kmb_roofline_evaluate(&params, &roofline);
-  if (status) return status;
-  run->predicted = roofline.predicted;
-  kmbi_result_set_text(run->result, KMB_VALUE_PREDICTED_BOUND,
-                       kmbi_bound_name(roofline.predicted));
-  if (roofline.known & KMB_ROOFLINE_SOL_TIME)
-    kmbi_result_set_f64(run->result, KMB_VALUE_PREDICTED_TIME,
-                        roofline.sol_time_ns);
-  return KMB_OK;
-}
-
-kmb_status kmbi_take_ceilings(kmbi_run *run) {
-  if (!run->has_work) return KMB_OK;
-  kmb_status status = KMB_OK;
-  bool warm = run->choices[0].cache == KMB_CACHE_WARM && run->p.buffers &&
-              run->llc_bytes && run->buffers.touched_bytes <= run->llc_bytes;
-  if (warm && !run->p.memory_ceiling)
-    kmbi_result_find(run->result, KMB_FINDING_UNKNOWN_PEAK, KMB_NOTE, NULL, 0,
-                     "the data are warm: the ceiling of memory does not apply, "
-                     "and none of the caches' is measured");
-  else if (run->work.read_bytes || run->work.write_bytes)
-    status = take_one(run, memory_kind(&run->work), run->p.memory_ceiling,
-                      &run->memory, &run->has_memory);
-  if (!status && run->work.flops)
-    status = take_one(run, KMB_CEILING_FMA, run->p.compute_ceiling,
-                      &run->compute, &run->has_compute);
-  return status ? status : predict(run);
 }

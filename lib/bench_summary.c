@@ -154,7 +154,9 @@ static void set_timer(kmbi_run *run, const kmbi_round *round) {
   if (run->choice.timer == KMB_TIMER_TRACE) {
     kmbi_result_set_f64(result, KMB_VALUE_BUSY, round->busy_ns);
     kmbi_result_set_f64(result, KMB_VALUE_SUM, round->sum_ns);
+    kmbi_result_set_f64(result, KMB_VALUE_GAPS, round->gaps_ns);
     kmbi_result_set_u64(result, KMB_VALUE_DEVICE_OPS, round->ops);
+    kmbi_set_ops(run, round);
   }
 }
 
@@ -286,7 +288,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
     set_check(run);
   }
   kmbi_raise_findings(run, round, time);
-  if (run->has_work) kmbi_set_roofline(run, time);
+  if (run->has_work) kmbi_set_roofline(run, round, time);
   kmbi_metadata_collect(run->device, run->p.metadata ? &run->metadata : NULL,
                         result);
   kmbi_result_set_f64(result, KMB_VALUE_TOTAL_WALL,

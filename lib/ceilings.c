@@ -6,7 +6,7 @@
 #define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
 
 static kmb_status check_kind(kmb_ceiling_kind kind) {
-  if (kind < KMB_CEILING_READ || kind > KMB_CEILING_FMA)
+  if (kind < KMB_CEILING_READ || kind > KMB_CEILING_MEMORY)
     return kmbi_fail(KMB_ERR_INVALID,
                      "no ceiling of kind %d; use "
                      "KMB_CEILING_READ …",
@@ -38,7 +38,7 @@ kmb_status kmbi_device_ceiling(kmb_device *device, kmb_ceiling_kind kind,
                                kmb_ceiling *ceiling) {
   kmb_status status = check_kind(kind);
   if (status) return status;
-  if (kind != KMB_CEILING_FMA) dtype = 0;
+  if (kind != KMB_CEILING_FMA && kind != KMB_CEILING_MATRIX) dtype = 0;
   if (!threads) {
     uint64_t all = 0;
     status = device->ops->attr_u64(device->self, KMB_DEVICE_THREADS, &all);

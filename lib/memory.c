@@ -1,9 +1,14 @@
 /* The library's own host memory. */
 #include "memory.h"
 
+#include "error.h"
+#include "structs.h"
+
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
 
 static void *libc_alloc(void *user, size_t size, size_t align) {
   (void)user;
@@ -22,6 +27,22 @@ kmbi_memory kmbi_memory_from(const kmb_hooks *hooks) {
   if (hooks && hooks->alloc)
     return (kmbi_memory){hooks->alloc, hooks->free, hooks->alloc_user};
   return (kmbi_memory){libc_alloc, libc_free, NULL};
+}
+
+kmb_status kmbi_memory_open(const kmb_hooks *caller, const char *what,
+                            kmbi_memory *memory) {
+  kmb_hooks hooks = kmb_hooks_init();
+  if (caller) {
+    kmb_status status =
+        kmbi_copy_in(&hooks, sizeof hooks, HOOKS_V1, caller, "kmb_hooks");
+    if (status) return status;
+  }
+  if (!hooks.alloc != !hooks.free)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "%s: kmb_hooks: give both alloc and free, or neither",
+                     what);
+  *memory = kmbi_memory_from(&hooks);
+  return KMB_OK;
 }
 
 static bool size_product(size_t count, size_t size, size_t *bytes) {

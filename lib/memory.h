@@ -16,6 +16,10 @@ typedef struct kmbi_memory {
 
 /* NULL hooks, or hooks without an allocator, mean the C library's. */
 kmbi_memory kmbi_memory_from(const kmb_hooks *hooks);
+/* The same from a caller's struct of any size, checked; `what` names the call.
+ */
+kmb_status kmbi_memory_open(const kmb_hooks *caller, const char *what,
+                            kmbi_memory *memory);
 
 /* Zeroed; NULL on failure or if count * size overflows. A size of 0 gives a
  * pointer that may be freed. */

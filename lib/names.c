@@ -87,8 +87,29 @@ const char *kmbi_ceiling_name(kmb_ceiling_kind kind) {
     return "triad";
   case KMB_CEILING_FMA:
     return "FMA";
+  case KMB_CEILING_MATRIX:
+    return "matrix";
+  case KMB_CEILING_MEMORY:
+    return "memory";
   default:
     return "unknown";
+  }
+}
+
+const char *kmbi_source_name(kmb_ceiling_source source) {
+  switch (source) {
+  case KMB_SOURCE_MEASURED:
+    return "measured";
+  case KMB_SOURCE_CALLER:
+    return "caller's";
+  case KMB_SOURCE_DATASHEET:
+    return "datasheet";
+  case KMB_SOURCE_RATE:
+    return "rate";
+  case KMB_SOURCE_REFERENCE:
+    return "reference";
+  default:
+    return "unnamed";
   }
 }
 

@@ -2,24 +2,13 @@
 #include "result.h"
 
 #include "error.h"
-#include "structs.h"
-
-#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
 
 kmb_status kmbi_results_open(const kmb_hooks *caller, const char *what,
                              kmb_results **out) {
   *out = NULL;
-  kmb_hooks hooks = kmb_hooks_init();
-  if (caller) {
-    kmb_status status =
-        kmbi_copy_in(&hooks, sizeof hooks, HOOKS_V1, caller, "kmb_hooks");
-    if (status) return status;
-  }
-  if (!hooks.alloc != !hooks.free)
-    return kmbi_fail(KMB_ERR_INVALID,
-                     "%s: kmb_hooks: give both alloc and free, or neither",
-                     what);
-  kmbi_memory memory = kmbi_memory_from(&hooks);
+  kmbi_memory memory;
+  kmb_status status = kmbi_memory_open(caller, what, &memory);
+  if (status) return status;
   kmb_results *results = kmbi_alloc(&memory, 1, sizeof *results);
   if (!results)
     return kmbi_fail(KMB_ERR_NOMEM, "%s: no memory for a list", what);

@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "memory.h"
+#include "run.h"
 #include "structs.h"
 
 #include <math.h>
@@ -11,20 +12,37 @@
 #define ROOFLINE_V1 (offsetof(kmb_roofline, flags) + sizeof(uint32_t))
 #define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
 #define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
+#define REFERENCE_V1 (offsetof(kmb_reference, reserved) + sizeof(int32_t))
 
 typedef struct inputs {
   double flops, bytes;    /* 0: does not count */
   double memory, compute; /* ceilings; 0: unknown */
   double time_ns;         /* 0: predict only */
+  /* What others reached; one of them at most. */
+  double reference_bytes, reference_flops;
 } inputs;
+
+static bool is_compute(kmb_ceiling_kind kind) {
+  return kind == KMB_CEILING_FMA || kind == KMB_CEILING_MATRIX;
+}
 
 /* A kind or element type of 0 is one that the caller does not name. */
 static kmb_status check_ceiling(const kmb_ceiling *c, const kmb_work *work,
                                 bool compute, const char *what) {
-  bool fma = c->kind == KMB_CEILING_FMA;
-  if (c->kind < 0 || c->kind > KMB_CEILING_FMA || (c->kind && fma != compute))
+  if (c->kind < 0 || c->kind > KMB_CEILING_MEMORY ||
+      (c->kind && is_compute(c->kind) != compute))
     return kmbi_fail(KMB_ERR_INVALID, "%s: kind %d does not belong here", what,
                      (int)c->kind);
+  if (c->flags & ~(uint32_t)KMB_CEILING_SPARSE || c->reserved)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "%s: flags or reserved are set that "
+                     "this libkmb does not know",
+                     what);
+  if (c->source == KMB_SOURCE_REFERENCE)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "%s: a reference figure is no limit; give it as "
+                     "kmb_roofline_params::reference",
+                     what);
   if (compute && c->dtype && work->dtype && c->dtype != work->dtype)
     return kmbi_fail(KMB_ERR_INVALID, "%s is of %s, the work is in %s", what,
                      kmb_dtype_name(c->dtype), kmb_dtype_name(work->dtype));
@@ -32,17 +50,42 @@ static kmb_status check_ceiling(const kmb_ceiling *c, const kmb_work *work,
 }
 
 static kmb_status read_ceiling(const kmb_ceiling *from, const kmb_work *work,
-                               bool compute, double *value) {
+                               bool compute, kmb_ceiling *ceiling) {
   const char *what = compute ? "compute ceiling" : "memory ceiling";
   if (!from) return KMB_OK;
-  kmb_ceiling ceiling;
   kmb_status status =
-      kmbi_copy_in(&ceiling, sizeof ceiling, CEILING_V1, from, what);
+      kmbi_copy_in(ceiling, sizeof *ceiling, CEILING_V1, from, what);
   if (status) return status;
-  if (!(ceiling.value > 0) || !isfinite(ceiling.value))
+  if (!(ceiling->value > 0) || !isfinite(ceiling->value))
     return kmbi_fail(KMB_ERR_INVALID, "%s is not positive and finite", what);
-  *value = ceiling.value;
-  return check_ceiling(&ceiling, work, compute, what);
+  return check_ceiling(ceiling, work, compute, what);
+}
+
+/* A ridge between a measured and a promised figure would mean nothing. */
+static kmb_status check_sources(const kmb_ceiling *a, const kmb_ceiling *b) {
+  bool free = !a->source || !b->source || a->source == KMB_SOURCE_CALLER ||
+              b->source == KMB_SOURCE_CALLER;
+  if (free || a->source == b->source) return KMB_OK;
+  return kmbi_fail(KMB_ERR_INVALID,
+                   "kmb_roofline_evaluate: the memory ceiling is %s, the "
+                   "compute ceiling %s; give two of one kind",
+                   kmbi_source_name(a->source), kmbi_source_name(b->source));
+}
+
+static kmb_status read_reference(const kmb_reference *from, inputs *in) {
+  kmb_reference reference;
+  if (!from) return KMB_OK;
+  kmb_status status = kmbi_copy_in(&reference, sizeof reference, REFERENCE_V1,
+                                   from, "kmb_reference");
+  if (status) return status;
+  bool memory = reference.bound == KMB_BOUND_MEMORY;
+  if ((!memory && reference.bound != KMB_BOUND_COMPUTE) ||
+      !(reference.value > 0) || !isfinite(reference.value))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_reference: its value must be positive and finite, "
+                     "its bound memory or compute");
+  *(memory ? &in->reference_bytes : &in->reference_flops) = reference.value;
+  return KMB_OK;
 }
 
 static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
@@ -55,8 +98,9 @@ static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
                         "kmb_roofline_params: work");
   if (status) return status;
   uint32_t bits = 0;
-  if (work.flags)
-    return kmbi_fail(KMB_ERR_UNSUPPORTED, "kmb_work: flags must be 0");
+  if (work.flags || work.reserved)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "kmb_work: flags and reserved must be 0");
   if (work.dtype && kmb_dtype_bits(work.dtype, &bits))
     return kmbi_fail(KMB_ERR_INVALID, "kmb_work: dtype %d is unknown",
                      (int)work.dtype);
@@ -64,10 +108,6 @@ static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
   if (!kmbi_add(work.read_bytes, work.write_bytes, &bytes))
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_roofline_evaluate: bytes exceed 64 bits");
-  if (!work.flops && !bytes)
-    return kmbi_fail(KMB_ERR_INVALID,
-                     "kmb_roofline_evaluate: the work counts neither FLOPs nor "
-                     "bytes");
   if (!(params.time_ns >= 0) || !isfinite(params.time_ns))
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_roofline_evaluate: time_ns is negative or not "
@@ -75,8 +115,13 @@ static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
   in->flops = (double)work.flops;
   in->bytes = (double)bytes;
   in->time_ns = params.time_ns;
-  status = read_ceiling(params.memory, &work, false, &in->memory);
-  if (!status) status = read_ceiling(params.compute, &work, true, &in->compute);
+  kmb_ceiling memory = kmb_ceiling_init(), compute = kmb_ceiling_init();
+  status = read_ceiling(params.memory, &work, false, &memory);
+  if (!status) status = read_ceiling(params.compute, &work, true, &compute);
+  if (!status) status = check_sources(&memory, &compute);
+  if (!status) status = read_reference(params.reference, in);
+  in->memory = memory.value;
+  in->compute = compute.value;
   return status;
 }
 
@@ -92,6 +137,8 @@ static void predict(const inputs *in, kmb_roofline *out) {
     set(&out->intensity, out, KMB_ROOFLINE_INTENSITY, in->flops / in->bytes);
   if (in->memory > 0 && in->compute > 0)
     set(&out->ridge, out, KMB_ROOFLINE_RIDGE, in->compute / in->memory);
+  /* Work that counts nothing says nothing. */
+  if (in->flops == 0 && in->bytes == 0) return;
   /* What does not count cannot bind; what counts needs its ceiling. */
   bool memory_known = in->memory > 0 || in->bytes == 0;
   bool compute_known = in->compute > 0 || in->flops == 0;
@@ -136,6 +183,12 @@ static void judge(const inputs *in, kmb_roofline *out) {
   if (out->known & KMB_ROOFLINE_SOL_TIME)
     set(&out->sol_pct, out, KMB_ROOFLINE_SOL_PCT,
         100 * out->sol_time_ns / in->time_ns);
+  double reference =
+      in->reference_bytes > 0   ? out->achieved_bytes / in->reference_bytes
+      : in->reference_flops > 0 ? out->achieved_flops / in->reference_flops
+                                : 0;
+  if (reference > 0)
+    set(&out->reference_pct, out, KMB_ROOFLINE_REFERENCE_PCT, 100 * reference);
   if (out->memory_pct > 100 || out->compute_pct > 100) {
     out->known |= KMB_ROOFLINE_ABOVE_PEAK;
     out->flags |= KMB_ROOFLINE_ABOVE_PEAK;
@@ -153,4 +206,11 @@ kmb_status kmb_roofline_evaluate(const kmb_roofline_params *params,
   if (in.time_ns > 0) judge(&in, &roofline);
   return kmbi_copy_out(out, &roofline, sizeof roofline, ROOFLINE_V1,
                        "kmb_roofline_evaluate: roofline");
+}
+
+const char *kmb_roofline_above_peak_text(void) {
+  return "check in this order: units; the formula of the work; work that was "
+         "skipped; sparse against dense operations (also what they accumulate "
+         "in); inputs still in a cache; the baseline, that is the ceiling "
+         "itself";
 }

@@ -5,6 +5,7 @@
 
 #include "buffers.h"
 #include "device.h"
+#include "ops.h"
 #include "result.h"
 #include "stats.h"
 
@@ -31,7 +32,7 @@ typedef enum kmbi_stop {
   KMBI_STOP_CANCELLED
 } kmbi_stop;
 
-enum { KMBI_CHOICES = 8 };
+enum { KMBI_CHOICES = 8, KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
 
 /* Telemetry that findings are made from. */
 typedef struct kmbi_watch {
@@ -47,10 +48,11 @@ typedef struct kmbi_round {
   kmbi_interval interval; /* if has_interval */
   double wall_ns;
   uint64_t dropped, invalid, missing, spoiled, overlapping, iterations, batch;
-  double busy_ns, sum_ns; /* medians; TRACE */
+  double busy_ns, sum_ns, gaps_ns; /* medians; TRACE */
   uint64_t ops;
   kmbi_stop stop;
   bool has_interval;
+  kmbi_op_rows rows; /* TRACE */
   kmbi_watch before, after;
 } kmbi_round;
 
@@ -85,6 +87,10 @@ typedef struct kmbi_run {
   kmb_ceiling memory, compute;
   bool has_work, has_memory, has_compute;
   kmb_bound predicted;
+  const kmb_part *part; /* of the device; NULL: unknown */
+  char no_part[256];    /* why, if it was looked for */
+  kmb_reference reference;
+  bool has_reference;
 
   /* Warm up and calibrate. */
   double estimate_ns; /* of one iteration; 0 until known */
@@ -107,7 +113,9 @@ typedef struct kmbi_run {
    * same allocation their busy time, their sum and when they ended. */
   double *samples;
   size_t sample_count, sample_capacity;
-  size_t sample_first; /* of those that are kept */
+  size_t sample_first;       /* of those that are kept */
+  size_t places[KMBI_BLOCK]; /* of the block's samples; SIZE_MAX: none */
+  kmbi_ops ops;
 
   /* Check. */
   double check_error; /* < 0: the callback gave none */
@@ -117,8 +125,6 @@ typedef struct kmbi_run {
   double cold_ratio; /* time over the warm time; 0: not probed */
 
 } kmbi_run;
-
-enum { KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
 
 /* Steps: each does its work and names the step that follows. */
 kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next);
@@ -152,6 +158,12 @@ uint64_t kmbi_replay_batch(const kmbi_run *run);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
 void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch);
+/* Device operations: begins a round, takes those of the last `got` samples,
+ * ends the round; and what the result gets of it. */
+kmb_status kmbi_ops_begin(kmbi_run *run);
+kmb_status kmbi_ops_take(kmbi_run *run, uint64_t got);
+kmb_status kmbi_ops_finish(kmbi_run *run, kmbi_round *round);
+void kmbi_set_ops(kmbi_run *run, const kmbi_round *round);
 /* Asks the backend how to measure (prepare), and again once the number of
  * device operations is known. */
 kmb_status kmbi_choose(kmbi_run *run);
@@ -168,7 +180,9 @@ kmb_status kmbi_prove_cold(kmbi_run *run);
 /* Parts of summarise. `time_ns` is the headline, `round` the one it is of. */
 void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round,
                          double time_ns);
-void kmbi_set_roofline(kmbi_run *run, double time_ns);
+void kmbi_set_roofline(kmbi_run *run, const kmbi_round *round, double time_ns);
+/* What is predicted, in words and numbers, before anything is measured. */
+void kmbi_set_prediction(kmbi_run *run, const kmb_roofline *roofline);
 
 /* kmb_result_from_samples() for a caller that holds the device. */
 kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
@@ -182,6 +196,7 @@ const char *kmbi_cache_name(kmb_cache_state cache);
 const char *kmbi_stop_name(kmbi_stop stop);
 const char *kmbi_bound_name(kmb_bound bound);
 const char *kmbi_ceiling_name(kmb_ceiling_kind kind);
+const char *kmbi_source_name(kmb_ceiling_source source);
 const char *kmbi_fill_name(kmb_buffer_fill fill, kmb_buffer_role role);
 
 /* Completes and checks the parameters of a call. */

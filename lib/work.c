@@ -22,6 +22,7 @@ kmb_status kmb_work_gemm(uint64_t m, uint64_t n, uint64_t k, kmb_dtype dtype,
   work.read_bytes = kmbi_plus(&c, a, b);
   work.write_bytes = kmbi_bytes(&c, mn, dtype);
   work.dtype = dtype;
+  work.operation = KMB_OPERATION_GEMM;
   work.convention = "GEMM: 2mnk FLOP; A, B and D once each, no C";
   return kmbi_work_store(&c, &work, out);
 }
@@ -53,6 +54,7 @@ kmb_status kmb_work_copy(uint64_t bytes, kmb_work *out) {
   work.read_bytes = bytes;
   work.write_bytes = bytes;
   work.dtype = KMB_U8;
+  work.operation = KMB_OPERATION_COPY;
   work.convention = "copy: bytes read plus bytes written; the read of a "
                     "write-allocate is not counted";
   return kmbi_work_store(&c, &work, out);

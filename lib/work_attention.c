@@ -143,6 +143,7 @@ static kmb_status count_attention(kmbi_count *c, const kmb_attention_shape *s,
     work.write_bytes = kmbi_plus(c, work.write_bytes, qkv);
   }
   work.dtype = s->dtype;
+  work.operation = KMB_OPERATION_ATTENTION;
   work.convention = convention;
   return kmbi_work_store(c, &work, out);
 }
@@ -215,6 +216,7 @@ kmb_status kmb_work_mla(const kmb_mla_shape *caller, kmb_work *out) {
   work.write_bytes =
       kmbi_bytes(&c, kmbi_times(&c, rows, m.ckv_dim), s.out_dtype);
   work.dtype = s.dtype;
+  work.operation = KMB_OPERATION_ATTENTION;
   work.convention =
       m.mask ? "latent attention, causal bottom-right, pairs counted exactly: "
                "2 · pairs · heads · (2 ckv + kpe) FLOP; Q, O and the cached "

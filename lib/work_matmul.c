@@ -96,6 +96,7 @@ kmb_status kmb_work_matmul(const kmb_matmul_shape *caller, kmb_work *out) {
   one.read_bytes = kmbi_times(&c, one.read_bytes, batch);
   one.write_bytes = kmbi_times(&c, one.write_bytes, batch);
   one.dtype = o.dtype;
+  one.operation = KMB_OPERATION_GEMM;
   one.convention = matmul_text(s.flags, o.a_scales || o.b_scales);
   return kmbi_work_store(&c, &one, out);
 }
@@ -136,6 +137,7 @@ kmb_status kmb_work_grouped(const kmb_grouped_shape *caller, kmb_work *out) {
   work.read_bytes = kmbi_plus(&c, a, b);
   work.write_bytes = kmbi_bytes(&c, kmbi_times(&c, rows, s.n), o.out);
   work.dtype = o.dtype;
+  work.operation = KMB_OPERATION_GEMM;
   work.convention =
       used_only ? "grouped GEMM: 2 · valid rows · nk FLOP; valid rows of A and "
                   "D, B of the groups that have rows"
@@ -198,6 +200,7 @@ kmb_status kmb_work_moe(const kmb_moe_shape *caller, kmb_work *out) {
   work.write_bytes =
       kmbi_bytes(&c, kmbi_times(&c, s.tokens, s.hidden), s.out_dtype);
   work.dtype = s.compute_dtype;
+  work.operation = KMB_OPERATION_GEMM;
   work.convention =
       gated ? "gated experts: tokens · k · 2 · 3 · hidden · intermediate FLOP; "
               "input, logits, weights of the active experts and output once"

@@ -207,6 +207,7 @@ static const kmb_backend_ops ops = {
     .sweep_prepare = kmbi_cuda_sweep_prepare,
     .plan_create = kmbi_cuda_plan_create,
     .plan_run = kmbi_cuda_plan_run,
+    .plan_ops = kmbi_cuda_plan_ops,
     .plan_destroy = kmbi_cuda_plan_destroy,
     .bias = kmbi_cuda_bias_of,
     .describe = kmbi_cuda_describe,

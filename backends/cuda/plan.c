@@ -296,6 +296,7 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   } else if (plan->client) {
     kmbi_cupti_close(self, plan->client);
   }
+  kmbi_cuda_ops_release(plan);
   if (plan->execs)
     host->free(host->ctx, plan->execs, plan->exec_count * EXEC_BYTES);
   host->free(host->ctx, plan, plan->size);
@@ -341,6 +342,7 @@ kmb_status kmbi_cuda_plan_run(void *opened, void *created, uint64_t count,
   kmbi_cuda_run run = {
       .plan = plan, .samples = samples, .count = count, .until_ns = until_ns};
   save_error(&plan->before);
+  kmbi_cuda_ops_forget(plan);
   /* Lines that somebody keeps in the cache would stay there over a sweep. */
   if (plan->cold && self->driver->cuCtxResetPersistingL2Cache)
     (void)self->driver->cuCtxResetPersistingL2Cache();

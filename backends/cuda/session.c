@@ -346,6 +346,7 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
   }
   free(client->links);
   free(client->ops);
+  kmbi_cupti_names_release(&client->names);
   host->free(host->ctx, client, sizeof *client);
 }
 

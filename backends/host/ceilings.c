@@ -259,6 +259,12 @@ static kmb_status race_memory(race *r, kmb_ceiling *ceiling) {
 
 static kmb_status check(kmbi_host *self, kmb_ceiling_kind kind, kmb_dtype dtype,
                         uint32_t threads) {
+  if (kind == KMB_CEILING_MATRIX || kind == KMB_CEILING_MEMORY)
+    return KMBI_HOST_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
+                          "host: measures read, copy, triad and FMA, nothing "
+                          "of a host's %s",
+                          kind == KMB_CEILING_MATRIX ? "matrix units"
+                                                     : "memory interface");
   if (kind < KMB_CEILING_READ || kind > KMB_CEILING_FMA)
     return KMBI_HOST_FAIL(self, KMB_ERR_INVALID, 0,
                           "host: no ceiling has number %d", (int)kind);

@@ -127,8 +127,10 @@ typedef struct kmb_bench_params {
                              KMB_BENCH_TOLERANCE: none stated */
   kmb_buffers *buffers; /**< NULL: no arguments, no rotation, no check */
   const kmb_work *work; /**< NULL: no roofline */
-  const kmb_ceiling *memory_ceiling;  /**< NULL: measured on the device */
-  const kmb_ceiling *compute_ceiling; /**< NULL: measured on the device */
+  /** NULL: measured on the device, or where its backend cannot, of its
+   *  datasheet; both of the same kind. */
+  const kmb_ceiling *memory_ceiling;
+  const kmb_ceiling *compute_ceiling; /**< as `memory_ceiling` */
   const kmb_metadata_params *metadata;
   void *stream;         /**< the caller's, or NULL for the library's own */
   double target_pct;    /**< half-width of the interval to reach; 0: 0.5 */
@@ -151,7 +153,9 @@ typedef struct kmb_bench_params {
   kmb_timer timer;
   kmb_launch_mode launch_mode;
   kmb_cache_state cache;
-  int32_t reserved; /**< must be 0 */
+  int32_t reserved;       /**< must be 0 */
+  const kmb_peaks *peaks; /**< where the device's datasheet figures are looked
+                               up; NULL: the table that is compiled in */
 } kmb_bench_params;
 
 static inline kmb_bench_params kmb_bench_params_init(void) {

@@ -17,6 +17,15 @@ extern "C" {
  *  mixed with the bytes a kernel touches or a program allocates.
  *  @{ */
 
+/** What the work is, for finding figures that others reached with the same. */
+typedef int32_t kmb_operation;
+enum {
+  KMB_OPERATION_OTHER = 0,
+  KMB_OPERATION_GEMM = 1,
+  KMB_OPERATION_ATTENTION = 2,
+  KMB_OPERATION_COPY = 3
+};
+
 /** Work of one launch. */
 typedef struct kmb_work {
   size_t struct_size;
@@ -28,6 +37,8 @@ typedef struct kmb_work {
   const char *convention;
   kmb_dtype dtype; /**< of the arithmetic; chooses the compute ceiling */
   uint32_t flags;  /**< must be 0 */
+  kmb_operation operation; /**< set by the functions below */
+  int32_t reserved;        /**< must be 0 */
 } kmb_work;
 
 static inline kmb_work kmb_work_init(void) {

@@ -66,7 +66,9 @@ TYPE(kmb_check_fn, int32_t (*)(void *, kmb_check *));
 TYPE(kmb_value, int32_t);
 TYPE(kmb_severity, int32_t);
 TYPE(kmb_finding_code, int32_t);
+TYPE(kmb_op_kind, int32_t);
 TYPE(kmb_tree_state, int32_t);
+TYPE(kmb_operation, int32_t);
 TYPE(kmb_scales, int32_t);
 TYPE(kmb_mask, int32_t);
 TYPE(kmb_attention_pass, int32_t);
@@ -76,6 +78,7 @@ TYPE(kmb_collective, int32_t);
 TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
+TYPE(kmb_part_value, int32_t);
 
 VALUE(KMB_OK, 0);
 VALUE(KMB_ERR_INVALID, -1);
@@ -252,6 +255,20 @@ ENTRY(KMB_VALUE_DEVICE_OPS, 81, U64);
 ENTRY(KMB_VALUE_FILL, 82, TEXT);
 ENTRY(KMB_VALUE_CONFIG, 83, U64);
 ENTRY(KMB_VALUE_DRIFT_PCT, 84, F64);
+ENTRY(KMB_VALUE_CEILING_SOURCE, 85, TEXT);
+ENTRY(KMB_VALUE_RATE_CEILING, 86, F64);
+ENTRY(KMB_VALUE_RATE_CEILING_NAME, 87, TEXT);
+ENTRY(KMB_VALUE_RATE_PCT, 88, F64);
+ENTRY(KMB_VALUE_REFERENCE_PCT, 89, F64);
+ENTRY(KMB_VALUE_REFERENCE_NAME, 90, TEXT);
+ENTRY(KMB_VALUE_READING_PREDICTION, 91, TEXT);
+ENTRY(KMB_VALUE_READING_SOL, 92, TEXT);
+ENTRY(KMB_VALUE_READING_MEMORY, 93, TEXT);
+ENTRY(KMB_VALUE_READING_OCCUPANCY, 94, TEXT);
+ENTRY(KMB_VALUE_GAPS, 95, F64);
+ENTRY(KMB_VALUE_OP_SAMPLES, 96, U64);
+ENTRY(KMB_VALUE_OP_SAMPLES_OTHER, 97, U64);
+ENTRY(KMB_VALUE_OPS_OMITTED, 98, U64);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -290,9 +307,16 @@ VALUE(KMB_FINDING_FAR_FROM_DEVICE, 32);
 VALUE(KMB_FINDING_NOT_WARM, 33);
 VALUE(KMB_FINDING_NOT_CONVERGED, 34);
 VALUE(KMB_FINDING_UNCONFIRMED, 35);
+VALUE(KMB_OP_KERNEL, 1);
+VALUE(KMB_OP_MEMCPY, 2);
+VALUE(KMB_OP_MEMSET, 3);
 VALUE(KMB_TREE_UNKNOWN, 0);
 VALUE(KMB_TREE_CLEAN, 1);
 VALUE(KMB_TREE_DIRTY, 2);
+VALUE(KMB_OPERATION_OTHER, 0);
+VALUE(KMB_OPERATION_GEMM, 1);
+VALUE(KMB_OPERATION_ATTENTION, 2);
+VALUE(KMB_OPERATION_COPY, 3);
 VALUE(KMB_SCALES_NONE, 0);
 VALUE(KMB_SCALES_NVFP4, 1);
 VALUE(KMB_SCALES_MX, 2);
@@ -325,8 +349,14 @@ VALUE(KMB_CEILING_READ, 1);
 VALUE(KMB_CEILING_COPY, 2);
 VALUE(KMB_CEILING_TRIAD, 3);
 VALUE(KMB_CEILING_FMA, 4);
+VALUE(KMB_CEILING_MATRIX, 5);
+VALUE(KMB_CEILING_MEMORY, 6);
 VALUE(KMB_SOURCE_MEASURED, 1);
 VALUE(KMB_SOURCE_CALLER, 2);
+VALUE(KMB_SOURCE_DATASHEET, 3);
+VALUE(KMB_SOURCE_RATE, 4);
+VALUE(KMB_SOURCE_REFERENCE, 5);
+VALUE(KMB_CEILING_SPARSE, 1);
 VALUE(KMB_BOUND_UNKNOWN, 0);
 VALUE(KMB_BOUND_MEMORY, 1);
 VALUE(KMB_BOUND_COMPUTE, 2);
@@ -341,6 +371,37 @@ VALUE(KMB_ROOFLINE_ACHIEVED_BYTES, 64);
 VALUE(KMB_ROOFLINE_MEMORY_PCT, 128);
 VALUE(KMB_ROOFLINE_COMPUTE_PCT, 256);
 VALUE(KMB_ROOFLINE_ABOVE_PEAK, 512);
+VALUE(KMB_ROOFLINE_REFERENCE_PCT, 1024);
+VALUE(KMB_PART_VENDOR, 1);
+VALUE(KMB_PART_NAME, 2);
+VALUE(KMB_PART_LABELS, 3);
+VALUE(KMB_PART_DRIVER_NAMES, 4);
+VALUE(KMB_PART_PCI_IDS, 5);
+VALUE(KMB_PART_PCI_REV, 6);
+VALUE(KMB_PART_ARCH, 7);
+VALUE(KMB_PART_PART, 8);
+VALUE(KMB_PART_UNITS, 9);
+VALUE(KMB_PART_BOOST_CLOCK, 10);
+VALUE(KMB_PART_TENSOR_CLOCK, 11);
+VALUE(KMB_PART_MEMORY, 12);
+VALUE(KMB_PART_BANDWIDTH, 13);
+VALUE(KMB_PART_L2, 14);
+VALUE(KMB_PART_LLC, 15);
+VALUE(KMB_PART_FP64, 16);
+VALUE(KMB_PART_FP64_TENSOR, 17);
+VALUE(KMB_PART_FP32, 18);
+VALUE(KMB_PART_FP32_MATRIX, 19);
+VALUE(KMB_PART_TF32, 20);
+VALUE(KMB_PART_FP16, 21);
+VALUE(KMB_PART_BF16, 22);
+VALUE(KMB_PART_FP8, 23);
+VALUE(KMB_PART_FP6, 24);
+VALUE(KMB_PART_FP4, 25);
+VALUE(KMB_PART_INT8, 26);
+VALUE(KMB_PART_SPARSE, 27);
+VALUE(KMB_PART_NEVER_FROM_RATES, 28);
+VALUE(KMB_PART_SOURCE, 29);
+VALUE(KMB_PART_ORIGIN, 30);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
 MEMBER(kmb_pair, value, 8, 8, const char *);
@@ -477,7 +538,8 @@ MEMBER(kmb_bench_params, timer, 240, 4, int32_t);
 MEMBER(kmb_bench_params, launch_mode, 244, 4, int32_t);
 MEMBER(kmb_bench_params, cache, 248, 4, int32_t);
 MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
-GROWS(kmb_bench_params, 256);
+MEMBER(kmb_bench_params, peaks, 256, 8, const kmb_peaks *);
+GROWS(kmb_bench_params, 264);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);
@@ -490,6 +552,18 @@ MEMBER(kmb_finding, figure_count, 24, 8, uint64_t);
 MEMBER(kmb_finding, code, 32, 4, int32_t);
 MEMBER(kmb_finding, severity, 36, 4, int32_t);
 GROWS(kmb_finding, 40);
+
+MEMBER(kmb_op, struct_size, 0, 8, size_t);
+MEMBER(kmb_op, name, 8, 8, const char *);
+MEMBER(kmb_op, start_ns, 16, 8, double);
+MEMBER(kmb_op, duration_ns, 24, 8, double);
+MEMBER(kmb_op, min_ns, 32, 8, double);
+MEMBER(kmb_op, max_ns, 40, 8, double);
+MEMBER(kmb_op, share_pct, 48, 8, double);
+MEMBER(kmb_op, bytes, 56, 8, uint64_t);
+MEMBER(kmb_op, kind, 64, 4, int32_t);
+MEMBER(kmb_op, stream, 68, 4, uint32_t);
+GROWS(kmb_op, 72);
 
 MEMBER(kmb_metadata_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_metadata_params, commit, 8, 8, const char *);
@@ -521,7 +595,9 @@ MEMBER(kmb_work, write_bytes, 24, 8, uint64_t);
 MEMBER(kmb_work, convention, 32, 8, const char *);
 MEMBER(kmb_work, dtype, 40, 4, int32_t);
 MEMBER(kmb_work, flags, 44, 4, uint32_t);
-GROWS(kmb_work, 48);
+MEMBER(kmb_work, operation, 48, 4, int32_t);
+MEMBER(kmb_work, reserved, 52, 4, int32_t);
+GROWS(kmb_work, 56);
 
 MEMBER(kmb_matmul_shape, struct_size, 0, 8, size_t);
 MEMBER(kmb_matmul_shape, m, 8, 8, uint64_t);
@@ -630,14 +706,30 @@ MEMBER(kmb_ceiling, kind, 48, 4, int32_t);
 MEMBER(kmb_ceiling, dtype, 52, 4, int32_t);
 MEMBER(kmb_ceiling, threads, 56, 4, uint32_t);
 MEMBER(kmb_ceiling, source, 60, 4, int32_t);
-GROWS(kmb_ceiling, 64);
+MEMBER(kmb_ceiling, reference, 64, 8, const char *);
+MEMBER(kmb_ceiling, flags, 72, 4, uint32_t);
+MEMBER(kmb_ceiling, reserved, 76, 4, uint32_t);
+GROWS(kmb_ceiling, 80);
+
+MEMBER(kmb_reference, struct_size, 0, 8, size_t);
+MEMBER(kmb_reference, regime, 8, 8, const char *);
+MEMBER(kmb_reference, hardware, 16, 8, const char *);
+MEMBER(kmb_reference, kind, 24, 8, const char *);
+MEMBER(kmb_reference, source, 32, 8, const char *);
+MEMBER(kmb_reference, value, 40, 8, double);
+MEMBER(kmb_reference, bound, 48, 4, int32_t);
+MEMBER(kmb_reference, operation, 52, 4, int32_t);
+MEMBER(kmb_reference, dtype, 56, 4, int32_t);
+MEMBER(kmb_reference, reserved, 60, 4, int32_t);
+GROWS(kmb_reference, 64);
 
 MEMBER(kmb_roofline_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_roofline_params, work, 8, 8, const kmb_work *);
 MEMBER(kmb_roofline_params, memory, 16, 8, const kmb_ceiling *);
 MEMBER(kmb_roofline_params, compute, 24, 8, const kmb_ceiling *);
 MEMBER(kmb_roofline_params, time_ns, 32, 8, double);
-GROWS(kmb_roofline_params, 40);
+MEMBER(kmb_roofline_params, reference, 40, 8, const kmb_reference *);
+GROWS(kmb_roofline_params, 48);
 
 MEMBER(kmb_roofline, struct_size, 0, 8, size_t);
 MEMBER(kmb_roofline, intensity, 8, 8, double);
@@ -653,7 +745,8 @@ MEMBER(kmb_roofline, known, 80, 4, uint32_t);
 MEMBER(kmb_roofline, predicted, 84, 4, int32_t);
 MEMBER(kmb_roofline, observed, 88, 4, int32_t);
 MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
-GROWS(kmb_roofline, 96);
+MEMBER(kmb_roofline, reference_pct, 96, 8, double);
+GROWS(kmb_roofline, 104);
 
 SIGNATURE(kmb_hooks_init, kmb_hooks (*)(void));
 SIGNATURE(kmb_device_params_init, kmb_device_params (*)(void));
@@ -662,6 +755,7 @@ SIGNATURE(kmb_buffers_params_init, kmb_buffers_params (*)(void));
 SIGNATURE(kmb_buffers_info_init, kmb_buffers_info (*)(void));
 SIGNATURE(kmb_bench_params_init, kmb_bench_params (*)(void));
 SIGNATURE(kmb_finding_init, kmb_finding (*)(void));
+SIGNATURE(kmb_op_init, kmb_op (*)(void));
 SIGNATURE(kmb_metadata_params_init, kmb_metadata_params (*)(void));
 SIGNATURE(kmb_metadata_entry_init, kmb_metadata_entry (*)(void));
 SIGNATURE(kmb_work_init, kmb_work (*)(void));
@@ -673,6 +767,7 @@ SIGNATURE(kmb_moe_shape_init, kmb_moe_shape (*)(void));
 SIGNATURE(kmb_norm_shape_init, kmb_norm_shape (*)(void));
 SIGNATURE(kmb_collective_work_init, kmb_collective_work (*)(void));
 SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
+SIGNATURE(kmb_reference_init, kmb_reference (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
 
@@ -720,6 +815,9 @@ SIGNATURE(kmb_result_finding_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_finding, int32_t (*)(const kmb_result *, uint64_t,
     kmb_finding *));
 SIGNATURE(kmb_finding_name, const char *(*)(int32_t));
+SIGNATURE(kmb_result_op_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_op, int32_t (*)(const kmb_result *, uint64_t, kmb_op *));
+SIGNATURE(kmb_op_kind_name, const char *(*)(int32_t));
 SIGNATURE(kmb_result_axis_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_axis, int32_t (*)(const kmb_result *, uint64_t,
     kmb_pair *));
@@ -768,6 +866,31 @@ SIGNATURE(kmb_device_ceiling, int32_t (*)(kmb_device *, int32_t, int32_t,
     uint32_t, kmb_ceiling *));
 SIGNATURE(kmb_roofline_evaluate, int32_t (*)(const kmb_roofline_params *,
     kmb_roofline *));
+SIGNATURE(kmb_roofline_above_peak_text, const char *(*)(void));
+SIGNATURE(kmb_peaks_create, int32_t (*)(const kmb_hooks *, kmb_peaks **));
+SIGNATURE(kmb_peaks_destroy, void (*)(kmb_peaks *));
+SIGNATURE(kmb_peaks_read_csv, int32_t (*)(kmb_peaks *, const char *,
+    int32_t (*)(void *, void *, size_t, size_t *), void *));
+SIGNATURE(kmb_peaks_count, uint64_t (*)(const kmb_peaks *));
+SIGNATURE(kmb_peaks_get, int32_t (*)(const kmb_peaks *, uint64_t,
+    const kmb_part **));
+SIGNATURE(kmb_peaks_find, int32_t (*)(const kmb_peaks *, const char *,
+    const char *, const kmb_part **));
+SIGNATURE(kmb_peaks_lookup, int32_t (*)(const kmb_peaks *, const char *,
+    const kmb_part **));
+SIGNATURE(kmb_peaks_of_device, int32_t (*)(const kmb_peaks *, kmb_device *,
+    const kmb_part **));
+SIGNATURE(kmb_part_f64, int32_t (*)(const kmb_part *, int32_t, double *));
+SIGNATURE(kmb_part_text, int32_t (*)(const kmb_part *, int32_t, const char **));
+SIGNATURE(kmb_part_ceiling, int32_t (*)(const kmb_part *, int32_t, int32_t,
+    uint32_t, kmb_ceiling *));
+SIGNATURE(kmb_part_rate, int32_t (*)(const kmb_part *, int32_t, int32_t,
+    uint64_t, double, kmb_ceiling *));
+SIGNATURE(kmb_part_reference_count, uint64_t (*)(const kmb_part *));
+SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
+    kmb_reference *));
+SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
+    const kmb_work *, int32_t, kmb_reference *));
 
 /* The library must have each of them, too. */
 typedef void (*function)(void);
@@ -804,6 +927,9 @@ static const function functions[] = {
     (function)kmb_result_finding_count,
     (function)kmb_result_finding,
     (function)kmb_finding_name,
+    (function)kmb_result_op_count,
+    (function)kmb_result_op,
+    (function)kmb_op_kind_name,
     (function)kmb_result_axis_count,
     (function)kmb_result_axis,
     (function)kmb_result_write_text,
@@ -834,6 +960,22 @@ static const function functions[] = {
     (function)kmb_work_collective,
     (function)kmb_device_ceiling,
     (function)kmb_roofline_evaluate,
+    (function)kmb_roofline_above_peak_text,
+    (function)kmb_peaks_create,
+    (function)kmb_peaks_destroy,
+    (function)kmb_peaks_read_csv,
+    (function)kmb_peaks_count,
+    (function)kmb_peaks_get,
+    (function)kmb_peaks_find,
+    (function)kmb_peaks_lookup,
+    (function)kmb_peaks_of_device,
+    (function)kmb_part_f64,
+    (function)kmb_part_text,
+    (function)kmb_part_ceiling,
+    (function)kmb_part_rate,
+    (function)kmb_part_reference_count,
+    (function)kmb_part_reference,
+    (function)kmb_part_reference_for,
 };
 
 int main(void) {
@@ -841,7 +983,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 62 ? 0 : 1;
+  return count == 81 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

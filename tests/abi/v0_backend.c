@@ -19,7 +19,7 @@ int main(void) {
 
 /* clang-format off */
 /* NOLINTBEGIN(bugprone-sizeof-expression) */
-_Static_assert(KMB_BACKEND_ABI == 1,
+_Static_assert(KMB_BACKEND_ABI == 2,
                "a new number: run scripts/abi_freeze.sh");
 _Static_assert(KMB_BACKEND_FROZEN == 0,
                "run scripts/abi_freeze.sh");
@@ -46,6 +46,7 @@ _Static_assert(KMB_BACKEND_FROZEN == 0,
 TYPE(kmb_emit_fn, void (*)(void *, const char *, const char *, const char *));
 TYPE(kmb_find_fn, void (*)(void *, int32_t, int32_t, const kmb_figure *,
     uint64_t, const char *));
+TYPE(kmb_device_op_fn, void (*)(void *, const kmb_device_op *));
 TYPE(kmb_backend_entry_fn, const kmb_backend_ops *(*)(void));
 
 VALUE(KMB_SAMPLE_INVALID, 1);
@@ -121,6 +122,16 @@ MEMBER(kmb_sample, slot, 40, 4, uint32_t);
 MEMBER(kmb_sample, flags, 44, 4, uint32_t);
 FINAL(kmb_sample, 48);
 
+MEMBER(kmb_device_op, name, 0, 8, const char *);
+MEMBER(kmb_device_op, start_ns, 8, 8, double);
+MEMBER(kmb_device_op, duration_ns, 16, 8, double);
+MEMBER(kmb_device_op, bytes, 24, 8, uint64_t);
+MEMBER(kmb_device_op, sample, 32, 4, uint32_t);
+MEMBER(kmb_device_op, stream, 36, 4, uint32_t);
+MEMBER(kmb_device_op, kind, 40, 4, int32_t);
+MEMBER(kmb_device_op, reserved, 44, 4, int32_t);
+FINAL(kmb_device_op, 48);
+
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
 MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
@@ -161,19 +172,21 @@ MEMBER(kmb_backend_ops, plan_create, 176, 8, int32_t (*)(void *,
     const kmb_plan_desc *, void **));
 MEMBER(kmb_backend_ops, plan_run, 184, 8, int32_t (*)(void *, void *,
     uint64_t, double, kmb_sample *, uint64_t *));
-MEMBER(kmb_backend_ops, plan_destroy, 192, 8, void (*)(void *, void *));
-MEMBER(kmb_backend_ops, bias, 200, 8, int32_t (*)(void *, const kmb_choice *,
+MEMBER(kmb_backend_ops, plan_ops, 192, 8, int32_t (*)(void *, void *,
+    void (*)(void *, const kmb_device_op *), void *));
+MEMBER(kmb_backend_ops, plan_destroy, 200, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, bias, 208, 8, int32_t (*)(void *, const kmb_choice *,
     uint64_t, double *, double *));
-MEMBER(kmb_backend_ops, ceiling, 208, 8, int32_t (*)(void *, int32_t, int32_t,
+MEMBER(kmb_backend_ops, ceiling, 216, 8, int32_t (*)(void *, int32_t, int32_t,
     uint32_t, kmb_ceiling *));
-MEMBER(kmb_backend_ops, describe, 216, 8, void (*)(void *, void (*)(void *,
+MEMBER(kmb_backend_ops, describe, 224, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
-MEMBER(kmb_backend_ops, telemetry, 224, 8, void (*)(void *, void (*)(void *,
+MEMBER(kmb_backend_ops, telemetry, 232, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
-MEMBER(kmb_backend_ops, plan_findings, 232, 8, void (*)(void *, void *,
+MEMBER(kmb_backend_ops, plan_findings, 240, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
-GROWS(kmb_backend_ops, 240);
+GROWS(kmb_backend_ops, 248);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -178,6 +178,58 @@ static void every_section_shows(void) {
   kmb_result_destroy(r);
 }
 
+static void several_operations_have_a_short_table(void) {
+  kmb_result *r = projection("a", "1", 100);
+  kmb_op ops[12];
+  for (int i = 0; i < 12; i++) {
+    ops[i] = kmb_op_init();
+    ops[i].kind = KMB_OP_KERNEL;
+    ops[i].name = i == 3
+                      ? "a_name_of_a_kernel_that_is_so_long_that_nobody_has_a"
+                        "_line_for_all_of_it"
+                      : "k";
+    ops[i].start_ns = 10.0 * i;
+    ops[i].duration_ns = 5;
+    ops[i].min_ns = 4;
+    ops[i].max_ns = 6;
+    ops[i].share_pct = i < 4 ? 1 : 10 + i;
+  }
+  ops[11].kind = KMB_OP_MEMCPY;
+  ops[11].name = NULL;
+  ops[11].bytes = 2048;
+  ops[11].stream = 9;
+  kmbi_result_set_ops(r, ops, 12);
+  kmbi_result_set_u64(r, KMB_VALUE_OP_SAMPLES, 57);
+  kmbi_result_set_u64(r, KMB_VALUE_OP_SAMPLES_OTHER, 3);
+  kmbi_result_set_u64(r, KMB_VALUE_OPS_OMITTED, 0);
+  kmbi_result_set_f64(r, KMB_VALUE_GAPS, 12);
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "operations 12 an iteration, over 57 samples (3 had other "
+                    "operations), gaps of 12.00 ns\n");
+  REQUIRE_HAS(text, "\n             14.0% 5.000 ns [4.000 ns, 6.000 ns] from "
+                    "40.00 ns on stream 0: kernel k\n");
+  REQUIRE_HAS(text, "21.0% 5.000 ns [4.000 ns, 6.000 ns] from 110.0 ns on "
+                    "stream 9: memcpy of 2 KiB\n");
+  REQUIRE_HAS(text, "\n             4.0% 4 more\n");
+  REQUIRE(!strstr(text, "from 30.00 ns"));
+  free(text);
+  kmbi_result_set_u64(r, KMB_VALUE_OPS_OMITTED, 44);
+  text = text_of(r);
+  REQUIRE_HAS(text, "operations 56 an iteration");
+  REQUIRE_HAS(text, "4.0% 4 more, and 44 without a row\n");
+  free(text);
+  kmbi_result_set_ops(r, ops + 3, 2);
+  text = text_of(r);
+  REQUIRE_HAS(text, "kernel\n               "
+                    "a_name_of_a_kernel_that_is_so_long_that_nobody_h…\n");
+  free(text);
+  kmbi_result_set_ops(r, ops, 1);
+  text = text_of(r);
+  REQUIRE(!strstr(text, "operations"));
+  free(text);
+  kmb_result_destroy(r);
+}
+
 static void the_gravest_finding_comes_first(void) {
   kmb_result *r = projection("a", "1", 100);
   kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "n1");
@@ -511,6 +563,7 @@ int main(void) {
   RUN(one_result_is_a_readable_block);
   RUN(a_result_without_a_time_says_so);
   RUN(every_section_shows);
+  RUN(several_operations_have_a_short_table);
   RUN(the_gravest_finding_comes_first);
   RUN(an_interval_below_zero_is_not_clamped);
   RUN(a_share_in_a_message_has_no_exponent);

@@ -118,14 +118,12 @@ static void above_a_ceiling_is_said_and_not_clamped(void) {
 }
 
 static void refusals(void) {
-  kmb_work work = work_of(1, 1, 1), nothing = work_of(0, 0, 0);
+  kmb_work work = work_of(1, 1, 1);
   kmb_work huge = work_of(1, UINT64_MAX, 1);
   kmb_ceiling zero = ceiling_of(0), infinite = ceiling_of(1.0 / 0.0);
   kmb_roofline_params p = kmb_roofline_params_init();
   kmb_roofline r = kmb_roofline_init();
   REQUIRE_STATUS(kmb_roofline_evaluate(NULL, &r), KMB_ERR_INVALID);
-  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
-  p.work = &nothing;
   REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
   p.work = &huge;
   REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
@@ -162,7 +160,11 @@ static void a_ceiling_must_fit_its_place(void) {
   REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
   c.kind = KMB_CEILING_READ;
   REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
-  c.kind = 9;
+  c.kind = KMB_CEILING_MATRIX;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  c.kind = KMB_CEILING_MEMORY;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  c.kind = KMB_CEILING_MEMORY + 1;
   REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
   p.compute = NULL;
   work.flags = 1;
@@ -170,6 +172,115 @@ static void a_ceiling_must_fit_its_place(void) {
   work.flags = 0;
   work.dtype = 99;
   REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+}
+
+/* Neither a bound nor a division by zero. */
+static void work_that_counts_nothing_has_no_bound(void) {
+  kmb_work nothing = work_of(0, 0, 0);
+  kmb_roofline r = evaluate(&nothing, 100e9, 1e12, 1e6);
+  REQUIRE_EQ(r.predicted, KMB_BOUND_UNKNOWN);
+  REQUIRE_EQ(r.observed, KMB_BOUND_UNKNOWN);
+  REQUIRE_EQ(r.known, KMB_ROOFLINE_RIDGE);
+}
+
+static kmb_status mix(kmb_ceiling_source memory, kmb_ceiling_source compute) {
+  kmb_work work = work_of(1, 1, 1);
+  kmb_ceiling m = ceiling_of(1e9), c = ceiling_of(1e9);
+  kmb_roofline_params p = kmb_roofline_params_init();
+  kmb_roofline r = kmb_roofline_init();
+  m.source = memory;
+  c.source = compute;
+  p.work = &work;
+  p.memory = &m;
+  p.compute = &c;
+  return kmb_roofline_evaluate(&p, &r);
+}
+
+static void kinds_of_ceilings_are_never_mixed(void) {
+  const kmb_ceiling_source kinds[] = {KMB_SOURCE_MEASURED, KMB_SOURCE_DATASHEET,
+                                      KMB_SOURCE_RATE};
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++)
+      REQUIRE_EQ(mix(kinds[i], kinds[k]), i == k ? KMB_OK : KMB_ERR_INVALID);
+  REQUIRE_STATUS(mix(KMB_SOURCE_MEASURED, KMB_SOURCE_DATASHEET),
+                 KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "measured");
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "datasheet");
+  REQUIRE_OK(mix(KMB_SOURCE_CALLER, KMB_SOURCE_DATASHEET));
+  REQUIRE_OK(mix(KMB_SOURCE_MEASURED, KMB_SOURCE_CALLER));
+  REQUIRE_OK(mix(KMB_SOURCE_MEASURED, 0));
+  REQUIRE_STATUS(mix(KMB_SOURCE_REFERENCE, KMB_SOURCE_REFERENCE),
+                 KMB_ERR_INVALID);
+  REQUIRE_STATUS(mix(KMB_SOURCE_CALLER, KMB_SOURCE_REFERENCE), KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "no limit");
+}
+
+/* 2e9 FLOP over 1e9 bytes in 12.5 ms: 160 GFLOP/s, 80 GB/s. */
+static void a_reference_is_a_share_and_no_limit(void) {
+  kmb_work work = work_of(2000000000, 900000000, 100000000);
+  kmb_ceiling m = ceiling_of(100e9), c = ceiling_of(1e12);
+  kmb_reference reference = kmb_reference_init();
+  kmb_roofline_params p = kmb_roofline_params_init();
+  kmb_roofline r = kmb_roofline_init();
+  p.work = &work;
+  p.memory = &m;
+  p.compute = &c;
+  p.time_ns = 12.5e6;
+  p.reference = &reference;
+  reference.bound = KMB_BOUND_MEMORY;
+  reference.value = 40e9;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  REQUIRE(r.known & KMB_ROOFLINE_REFERENCE_PCT);
+  REQUIRE_NEAR(r.reference_pct, 200, 1e-9);
+  REQUIRE_EQ(r.flags, 0);
+  reference.bound = KMB_BOUND_COMPUTE;
+  reference.value = 320e9;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  REQUIRE_NEAR(r.reference_pct, 50, 1e-9);
+  p.time_ns = 0;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  REQUIRE_EQ(r.known & KMB_ROOFLINE_REFERENCE_PCT, 0);
+  reference.bound = KMB_BOUND_NEITHER;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  reference.bound = KMB_BOUND_MEMORY;
+  reference.value = 0;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_INVALID);
+  p.reference = NULL;
+  m.flags = 2;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_UNSUPPORTED);
+  m.flags = KMB_CEILING_SPARSE;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  m.reserved = 1;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_UNSUPPORTED);
+  m.reserved = 0;
+  work.reserved = 1;
+  REQUIRE_STATUS(kmb_roofline_evaluate(&p, &r), KMB_ERR_UNSUPPORTED);
+}
+
+/* Field case F1: 64 MiB in 13.37 µs on a part of 1792 GB/s. */
+static void f1_above_the_peak_is_said_and_not_clamped(void) {
+  const kmb_part *part = NULL;
+  kmb_ceiling memory = kmb_ceiling_init();
+  kmb_work work = work_of(0, 67108864, 0);
+  kmb_roofline_params p = kmb_roofline_params_init();
+  kmb_roofline r = kmb_roofline_init();
+  REQUIRE_OK(kmb_peaks_find(NULL, "NVIDIA GeForce RTX 5090", NULL, &part));
+  REQUIRE_OK(kmb_part_ceiling(part, KMB_CEILING_MEMORY, 0, 0, &memory));
+  p.work = &work;
+  p.memory = &memory;
+  p.time_ns = 13370;
+  REQUIRE_OK(kmb_roofline_evaluate(&p, &r));
+  REQUIRE_EQ(r.flags, KMB_ROOFLINE_ABOVE_PEAK);
+  REQUIRE_NEAR(r.memory_pct, 280.1, 0.05);
+  REQUIRE_NEAR(r.sol_pct, 280.1, 0.05);
+  REQUIRE_NEAR(r.achieved_bytes, 5019.4e9, 0.1e9);
+  const char *const checks[] = {"units",  "formula", "skipped",
+                                "sparse", "cache",   "baseline"};
+  const char *at = kmb_roofline_above_peak_text();
+  for (int i = 0; i < 6; i++) {
+    REQUIRE_HAS(at, checks[i]); /* in this order */
+    at = strstr(at, checks[i]);
+  }
 }
 
 static void what_overflows_is_not_known(void) {
@@ -192,5 +303,9 @@ int main(void) {
   RUN(refusals);
   RUN(a_ceiling_must_fit_its_place);
   RUN(what_overflows_is_not_known);
+  RUN(work_that_counts_nothing_has_no_bound);
+  RUN(kinds_of_ceilings_are_never_mixed);
+  RUN(a_reference_is_a_share_and_no_limit);
+  RUN(f1_above_the_peak_is_said_and_not_clamped);
   return 0;
 }

@@ -52,6 +52,7 @@ void bed_set_up(bed *b) {
   KMBI_CU_MAP(LOOK_UP)
 #undef LOOK_UP
   *(void **)(&b->synchronize) = dlsym(library, "cuCtxSynchronize");
+  *(void **)(&b->wait_event) = dlsym(library, "cuStreamWaitEvent");
   CU(b, cuInit, 0);
   CU(b, cuDevicePrimaryCtxRetain, &b->context, 0);
   CU(b, cuCtxSetCurrent, b->context);

@@ -11,6 +11,8 @@
 typedef struct bed {
   kmbi_cu_driver cu;
   unsigned (*synchronize)(void);
+  unsigned (*wait_event)(kmbi_cu_stream stream, kmbi_cu_event event,
+                         unsigned flags);
   kmb_device *device;
   kmbi_cu_context context;
   kmbi_cu_module module;

@@ -124,7 +124,7 @@ static kmb_status sim_attr_u64(void *self, kmb_device_attr attr,
   SIM_FAULT(device, attr_u64);
   switch (attr) {
   case KMB_DEVICE_UNITS:
-    *value = 132;
+    *value = c->units;
     return KMB_OK;
   case KMB_DEVICE_MEMORY_BYTES:
     *value = c->memory;
@@ -156,15 +156,22 @@ static kmb_status sim_attr_f64(void *self, kmb_device_attr attr,
 static kmb_status sim_attr_text(void *self, kmb_device_attr attr,
                                 const char **text) {
   sim_device *device = self;
+  const sim_config *c = &device->config;
   SIM_FAULT(device, attr_text);
   switch (attr) {
   case KMB_DEVICE_NAME:
-    *text = "Simulated device";
+    *text = c->name[0] ? c->name : "Simulated device";
+    return KMB_OK;
+  case KMB_DEVICE_PCI_ID:
+    if (!c->pci[0]) return unknown(device, attr);
+    *text = c->pci;
     return KMB_OK;
   case KMB_DEVICE_ARCH:
     *text = "sim_90";
     return KMB_OK;
   case KMB_DEVICE_UUID:
+    *text = c->uuid;
+    if (c->uuid[0]) return KMB_OK;
     snprintf(device->attr_text, sizeof device->attr_text, "SIM-%016llx",
              (unsigned long long)device->config.seed);
     *text = device->attr_text;
@@ -243,6 +250,7 @@ static const kmb_backend_ops table = {
     .describe = sim_describe,
 #ifndef SIM_BARE
     .sweep_prepare = sim_sweep_prepare,
+    .plan_ops = sim_plan_ops,
     .bias = sim_bias,
     .ceiling = sim_ceiling,
     .telemetry = sim_telemetry,

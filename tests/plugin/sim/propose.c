@@ -110,19 +110,20 @@ kmb_status sim_ceiling(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
   sim_device *device = self;
   const sim_config *c = &device->config;
   SIM_FAULT(device, ceiling);
-  if (kind < KMB_CEILING_READ || kind > KMB_CEILING_FMA ||
+  if (kind < KMB_CEILING_READ || kind > KMB_CEILING_MEMORY ||
       c->ceiling[kind] <= 0)
     return device->host.fail(device->host.ctx, KMB_ERR_UNSUPPORTED, 0,
                              "simulated device has no ceiling of kind %d",
                              (int)kind);
   double value = c->ceiling[kind];
+  bool compute = kind == KMB_CEILING_FMA || kind == KMB_CEILING_MATRIX;
   ceiling->value = value;
   ceiling->low = value * 0.99;
   ceiling->high = value;
-  ceiling->bytes = kind == KMB_CEILING_FMA ? 0 : 4 * c->llc;
+  ceiling->bytes = compute ? 0 : 4 * c->llc;
   ceiling->variant = "simulated";
   ceiling->kind = kind;
-  ceiling->dtype = kind == KMB_CEILING_FMA ? dtype : 0;
+  ceiling->dtype = compute ? dtype : 0;
   ceiling->threads = threads;
   ceiling->source = KMB_SOURCE_MEASURED;
   return KMB_OK;

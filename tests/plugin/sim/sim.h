@@ -12,7 +12,7 @@
   X(open) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) \
   X(alloc) X(write) X(read) X(set) X(fill_random) X(stream_open) \
   X(stream_wait) X(propose) X(sweep_prepare) X(plan_create) X(plan_run) \
-  X(bias) X(ceiling) X(kernel) X(any)
+  X(plan_ops) X(bias) X(ceiling) X(kernel) X(any)
 /* clang-format on */
 
 typedef enum sim_slot {
@@ -41,10 +41,12 @@ typedef struct sim_config {
   double tick, now, launch, call, sync, trace_cost, node, replay, event;
   double lie[SIM_TIMERS];
   double bias_error, bias_unc;
-  double bandwidth, ceiling[5], clock, preempt, steal, deadline;
+  double bandwidth, ceiling[KMB_CEILING_MEMORY + 1], clock, preempt, steal,
+      deadline;
   double record_drop, record_invalid;
-  uint64_t seed, llc, l2, memory, compile_at, hang;
-  uint32_t timers, busy; /* bits 1 << KMB_TIMER_… */
+  uint64_t seed, llc, l2, memory, compile_at, hang, units;
+  char name[96], pci[16], uuid[48]; /* "": as always, none, as always */
+  uint32_t timers, busy;            /* bits 1 << KMB_TIMER_… */
   uint32_t nocapture, calibrated, llc_known, graph_empty, telemetry;
   uint32_t fault_count;
   sim_fault faults[SIM_FAULTS];
@@ -89,6 +91,7 @@ typedef struct sim_block {
 /* A kernel that ran, by the device's true time. */
 typedef struct sim_run {
   double start, end;
+  kmb_device_op op; /* what is known of it beside its times */
 } sim_run;
 
 struct sim_plan;
@@ -171,6 +174,8 @@ kmb_status sim_sweep_prepare(void *self, uint64_t bytes);
 kmb_status sim_plan_create(void *self, const kmb_plan_desc *desc, void **plan);
 kmb_status sim_plan_run(void *self, void *plan, uint64_t count, double until_ns,
                         kmb_sample *samples, uint64_t *got);
+kmb_status sim_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
+                        void *user);
 void sim_plan_destroy(void *self, void *plan);
 kmb_status sim_plan_record(struct sim_plan *plan, const sim_kernel *kernel);
 

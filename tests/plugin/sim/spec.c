@@ -76,6 +76,7 @@ static const number_key number_keys[] = {
     {"copy", offsetof(sim_config, ceiling[KMB_CEILING_COPY]), 0, 1e30},
     {"triad", offsetof(sim_config, ceiling[KMB_CEILING_TRIAD]), 0, 1e30},
     {"fma", offsetof(sim_config, ceiling[KMB_CEILING_FMA]), 0, 1e30},
+    {"matrix", offsetof(sim_config, ceiling[KMB_CEILING_MATRIX]), 0, 1e30},
 };
 #undef NUMBER
 
@@ -92,6 +93,7 @@ static const integer_key integer_keys[] = {
     {"l2", offsetof(sim_config, l2), false, ""},
     {"memory", offsetof(sim_config, memory), false, ""},
     {"hang", offsetof(sim_config, hang), false, ""},
+    {"units", offsetof(sim_config, units), false, ""},
     {"nocapture", offsetof(sim_config, nocapture), true, ""},
     {"calibrated", offsetof(sim_config, calibrated), true, ""},
     {"llc_known", offsetof(sim_config, llc_known), true, ""},
@@ -188,7 +190,16 @@ static bool parse_fault(sim_config *config, const piece *p) {
   return true;
 }
 
-/* Keys with several numbers. */
+/* Text that fits. */
+static bool text(const piece *p, char *to, size_t size) {
+  size_t length = (size_t)(p->end - p->value);
+  if (length == 0 || length >= size) return false;
+  memcpy(to, p->value, length);
+  to[length] = '\0';
+  return true;
+}
+
+/* Keys with text or with several numbers. */
 static bool other_key(sim_config *c, const piece *p) {
   double v[3] = {0, 0, 0};
   if (key_is(p, "noise")) {
@@ -199,6 +210,9 @@ static bool other_key(sim_config *c, const piece *p) {
       return false;
     return numbers(p->value + skip, p->end, 1, 1, &c->noise) && c->noise >= 0;
   }
+  if (key_is(p, "name")) return text(p, c->name, sizeof c->name);
+  if (key_is(p, "pci")) return text(p, c->pci, sizeof c->pci);
+  if (key_is(p, "uuid")) return text(p, c->uuid, sizeof c->uuid);
   if (key_is(p, "timers")) return timer_set(p, &c->timers);
   if (key_is(p, "busy")) return timer_set(p, &c->busy);
   if (key_is(p, "lie")) return parse_lie(c, p);
@@ -275,6 +289,7 @@ static void set_defaults(sim_config *c) {
       .seed = 1,
       .llc = 8u << 20,
       .memory = 2ULL << 30,
+      .units = 132,
       .timers = 1u << KMB_TIMER_TRACE | 1u << KMB_TIMER_GRAPH |
                 1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
       .calibrated = 1,

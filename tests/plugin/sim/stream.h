@@ -18,6 +18,11 @@ typedef struct sim_kernel {
   kmb_span writes[SIM_SPANS];
   uint32_t read_count, write_count;
   double ns; /* duration when warm; 0: the device's `kernel` */
+  /* As the tracer's records have it. */
+  const char *name; /* outlives the plan */
+  uint64_t bytes;
+  kmb_op_kind kind; /* 0: KMB_OP_KERNEL */
+  uint32_t stream;
 } sim_kernel;
 
 /* A stream of the backend, or a caller's own: then initialise it with

@@ -24,7 +24,7 @@ extern "C" {
  *  kmb_host::fail() and returns the status it got back.
  *  @{ */
 
-#define KMB_BACKEND_ABI 1
+#define KMB_BACKEND_ABI 2
 #define KMB_BACKEND_FROZEN 0
 
 /** Takes one piece of metadata or telemetry: a value, or NULL and the reason
@@ -137,6 +137,21 @@ typedef struct kmb_sample {
   uint32_t flags; /**< KMB_SAMPLE_… */
 } kmb_sample;
 
+/** A device operation of a sample. The layout is final. */
+typedef struct kmb_device_op {
+  const char *name; /**< of a kernel; NULL for others or if it has none. It
+                         stays as long as the plan */
+  double start_ns;  /**< from the sample's first start */
+  double duration_ns;
+  uint64_t bytes;  /**< copied or set; 0 for a kernel */
+  uint32_t sample; /**< index in what the run gave */
+  uint32_t stream; /**< a number that tells the device's streams apart */
+  kmb_op_kind kind;
+  int32_t reserved;
+} kmb_device_op;
+
+typedef void (*kmb_device_op_fn)(void *user, const kmb_device_op *op);
+
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
   size_t struct_size;
@@ -204,6 +219,11 @@ typedef struct kmb_backend_ops {
    *  returned comes back unchanged. Slots continue from run to run. */
   kmb_status (*plan_run)(void *self, void *plan, uint64_t count,
                          double until_ns, kmb_sample *samples, uint64_t *got);
+  /** Gives the device operations of the samples of the latest plan_run, sample
+   *  after sample, each sample's in order of start. Whole samples may be left
+   *  out: invalid ones, and what there is no room for. Optional: no rows. */
+  kmb_status (*plan_ops)(void *self, void *plan, kmb_device_op_fn emit,
+                         void *user);
   void (*plan_destroy)(void *self, void *plan);
 
   /** Bias of a timer and launch mode against the reference, for one iteration,

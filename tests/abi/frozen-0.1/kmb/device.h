@@ -90,8 +90,9 @@ typedef struct kmb_device_params {
   size_t struct_size;
   const kmb_hooks *hooks; /**< copied; NULL for none */
   uint64_t llc_bytes;     /**< last-level cache; 0: as detected */
-  uint64_t memory_budget; /**< bytes that slots and flush may take together;
-                               0: half of what is available when asked */
+  uint64_t memory_budget; /**< bytes that the slots of all sets and the flush
+                               may take together; 0: half of what is available
+                               when asked */
   uint32_t threads;       /**< host: cores that the measured work uses; 0: all
                                that this process may run on */
   uint32_t flags;         /**< KMB_DEVICE_BIND */

@@ -85,6 +85,7 @@ static const char *const names[] = {
 #undef NAME
                 "cuGetProcAddress",
     "cuCtxSynchronize",
+    "cuStreamWaitEvent",
 };
 
 const char *sim_name(sim_function function) {

@@ -111,6 +111,21 @@ kmbi_cu_result sim_cuEventElapsedTime(float *ms, kmbi_cu_event start,
   return 0;
 }
 
+/* Of the record that came last; one that never came holds up nobody. A capture
+ * does not spread to other streams here. */
+unsigned cuStreamWaitEvent(kmbi_cu_stream handle, kmbi_cu_event event,
+                           unsigned flags) {
+  ENTER_CONTEXT(cuStreamWaitEvent, SIM_CALL);
+  struct CUstream_st *stream = sim_stream_of(handle);
+  if (!stream || !sim_is(event, SIM_EVENT_OBJECT)) return INVALID_HANDLE;
+  if (flags) return INVALID_VALUE;
+  if (stream->capture.active) return KMBI_CU_NOT_SUPPORTED;
+  sim_op op = {.kind = JOIN, .event = event, .to = event->asked};
+  sim_enqueue(stream, &op);
+  sim_pump();
+  return 0;
+}
+
 /* Captures. */
 
 kmbi_cu_result sim_cuStreamBeginCapture(kmbi_cu_stream handle,

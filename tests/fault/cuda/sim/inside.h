@@ -49,7 +49,7 @@ typedef struct sim_kernel {
   uint64_t (*run)(struct CUctx_st *context, const sim_argument *a);
 } sim_kernel;
 
-typedef enum sim_kind { KERNEL, COPY, SET, RECORD, WAIT } sim_kind;
+typedef enum sim_kind { KERNEL, COPY, SET, RECORD, WAIT, JOIN } sim_kind;
 
 typedef struct sim_op {
   struct sim_op *next;
@@ -94,6 +94,7 @@ struct CUevent_st {
   sim_object object;
   uint64_t at;
   unsigned pending;
+  uint64_t asked, done; /* records of it, in all */
   bool recorded;
 };
 struct CUgraph_st {

@@ -44,7 +44,10 @@ void sim_enqueue(struct CUstream_st *stream, const sim_op *op) {
   copy.submitted = sim_now();
   queued++;
   sim_append(&stream->end, &copy);
-  if (op->kind == RECORD) op->event->pending++;
+  if (op->kind == RECORD) {
+    op->event->pending++;
+    op->event->asked++;
+  }
 }
 
 void sim_clear(struct CUstream_st *stream) {
@@ -125,6 +128,7 @@ static void record(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   if (!sim_is(event, SIM_EVENT_OBJECT)) return;
   event->at = start;
   event->pending--;
+  event->done++;
   event->recorded = true;
 }
 
@@ -148,12 +152,15 @@ static bool step(struct CUstream_st *stream) {
       stream->free_at > op->submitted ? stream->free_at : op->submitted;
   if (start > sim_now() || hangs(op)) return false;
   if (op->kind == WAIT && !wait_over(stream, op)) return false;
+  if (op->kind == JOIN && op->event->done < op->to) return false;
   stream->first = op->next;
   queued--;
   if (!stream->first) stream->end = &stream->first;
   if (op->kind == WAIT) {
     stream->free_at = (stream->waited ? sim_now() : start) + SIM_GATE;
     stream->waited = false;
+  } else if (op->kind == JOIN) {
+    stream->free_at = op->event->at > start ? op->event->at : start;
   } else if (op->kind == RECORD) {
     record(stream, op, start);
   } else {
@@ -163,13 +170,20 @@ static bool step(struct CUstream_st *stream) {
   return !stream->object.context->error;
 }
 
-void sim_pump(void) {
-  if (!queued) return;
+static bool pump_once(void) {
+  bool moved = false;
   for (sim_object *o = sim_objects(); o; o = o->next) {
     if (o->type != SIM_STREAM) continue;
     struct CUstream_st *stream = (struct CUstream_st *)(void *)o;
-    while (step(stream)) {
-    }
+    while (step(stream))
+      moved = true;
+  }
+  return moved;
+}
+
+/* One stream may have waited for what another did. */
+void sim_pump(void) {
+  while (queued && pump_once()) {
   }
 }
 

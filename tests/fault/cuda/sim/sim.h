@@ -27,6 +27,7 @@ typedef enum sim_function {
 #undef SIM_ENUM
               SIM_cuGetProcAddress,
   SIM_cuCtxSynchronize,
+  SIM_cuStreamWaitEvent,
   SIM_FUNCTIONS
 } sim_function;
 
@@ -90,5 +91,7 @@ unsigned sim_child_calls(void);
 
 /* Driver functions that only tests call. */
 unsigned cuCtxSynchronize(void);
+unsigned cuStreamWaitEvent(kmbi_cu_stream stream, kmbi_cu_event event,
+                           unsigned flags);
 
 #endif
