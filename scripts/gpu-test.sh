@@ -146,7 +146,7 @@ for part in $parts; do
   open) open_part ;;
   tests) tests_part ;;
   examples) examples_part ;;
-  accuracy) run 120 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
+  accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
   moves) run 60 moves "$folder/gpu_moves" "$out/moves.json" ;;
   cost) run 60 cost "$folder/gpu_cost" "$out/cost.json" ;;
   peers) peers_part ;;

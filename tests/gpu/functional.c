@@ -370,6 +370,64 @@ static void several_kernels_have_span_busy_and_sum(void) {
   kmb_result_destroy(r);
 }
 
+/* A memset, a kernel and a copy to the host. */
+enum { SET_WORDS = 4096, COPIED = 8192 };
+typedef struct mixed {
+  spin_work w;
+  void *host;
+} mixed;
+
+static kmb_status launch_mixed(void *user, const kmb_launch *l) {
+  mixed *m = user;
+  if (g.cu.cuMemsetD32Async(m->w.out, 7, SET_WORDS, l->stream))
+    return KMB_ERR_VENDOR;
+  kmb_status status = spin_launch(&m->w, l);
+  if (status) return status;
+  return g.cu.cuMemcpyDtoHAsync(m->host, m->w.out, COPIED, l->stream)
+             ? KMB_ERR_VENDOR
+             : KMB_OK;
+}
+
+static void each_operation_has_a_row(void) {
+  static const struct {
+    kmb_op_kind kind;
+    const char *name;
+    uint64_t bytes;
+  } want[] = {{KMB_OP_MEMSET, "", 4 * SET_WORDS},
+              {KMB_OP_KERNEL, "test_spin", 0},
+              {KMB_OP_MEMCPY, "", COPIED}};
+  if (gpu_cupti_is_busy()) return; /* rows are the tracer's */
+  mixed m = {.w = spin_of(5)};
+  CU(&g, cuMemAlloc, &m.w.out, 4 * SET_WORDS);
+  CU(&g, cuMemHostAlloc, &m.host, COPIED, 0);
+  for (kmb_launch_mode mode = KMB_LAUNCH_PLAIN; mode <= KMB_LAUNCH_GRAPH;
+       mode++) {
+    kmb_result *r = NULL;
+    kmb_bench_params p = quick(KMB_TIMER_TRACE, mode, KMB_CACHE_COLD);
+    double end = 0;
+    p.launch = launch_mixed;
+    p.launch_user = &m;
+    REQUIRE_OK(kmb_bench(g.device, &p, &r));
+    REQUIRE_EQ(kmb_result_op_count(r), 3);
+    for (uint64_t i = 0; i < 3; i++) {
+      kmb_op op = kmb_op_init();
+      REQUIRE_OK(kmb_result_op(r, i, &op));
+      printf("  %s %s: %.3f us from %.3f, %llu bytes\n",
+             kmb_op_kind_name(op.kind), op.name, op.duration_ns / 1e3,
+             op.start_ns / 1e3, (unsigned long long)op.bytes);
+      REQUIRE_EQ(op.kind, want[i].kind);
+      REQUIRE_STR(op.name, want[i].name);
+      REQUIRE_EQ(op.bytes, want[i].bytes);
+      REQUIRE(op.start_ns >= end && op.duration_ns > 0);
+      end = op.start_ns + 0.9 * op.duration_ns;
+    }
+    REQUIRE_EQ(result_u64(r, KMB_VALUE_OP_SAMPLES_OTHER), 0);
+    kmb_result_destroy(r);
+  }
+  CU(&g, cuMemFreeHost, m.host);
+  CU(&g, cuMemFree, m.w.out);
+}
+
 static void memory_returns_after_a_set_is_destroyed(void) {
   size_t before = 0, after = 0, total = 0;
   kmb_result *r = NULL;
@@ -406,6 +464,7 @@ static const struct {
     TEST(the_callers_context_is_put_back),
     TEST(one_kernel_is_traced_cold),
     TEST(several_kernels_have_span_busy_and_sum),
+    TEST(each_operation_has_a_row),
     TEST(memory_returns_after_a_set_is_destroyed)
 #undef TEST
 };
