@@ -69,7 +69,7 @@ static kmb_status instantiate(kmbi_cuda_plan *plan, kmbi_cu_graph graph,
 
 /* The first graph decides for all. */
 static void limit_copies(kmbi_cuda_plan *plan, uint64_t nodes) {
-  uint64_t most = KMBI_CUDA_COPIED_NODES / nodes;
+  uint64_t most = nodes ? KMBI_CUDA_COPIED_NODES / nodes : 1;
   if (plan->copies > most) plan->copies = most ? (uint32_t)most : 1;
 }
 

@@ -50,9 +50,9 @@ static kmb_status find_blocking(kmbi_cuda_plan *plan) {
   kmbi_cuda *self = plan->self;
   if (self->blocking_known) return KMB_OK;
   bool blocking = true;
-  for (double ns = SPIN_NS; blocking && ns <= 10 * SPIN_NS; ns *= 10) {
-    kmb_status status =
-        kmbi_cuda_spin(self, plan->stream, kmbi_cuda_cycles(self, ns), 0);
+  for (int longer = 0; blocking && longer < 2; longer++) {
+    uint64_t cycles = kmbi_cuda_cycles(self, longer ? 10 * SPIN_NS : SPIN_NS);
+    kmb_status status = kmbi_cuda_spin(self, plan->stream, cycles, 0);
     if (status) return status;
     kmbi_cu_result result = self->driver->cuStreamQuery(plan->stream);
     blocking = result == KMBI_CU_SUCCESS;
