@@ -128,6 +128,17 @@ static kmb_status choose_again(kmbi_run *run, kmbi_stage *next) {
   return status;
 }
 
+static bool unseen_graph(const kmbi_run *run) {
+  return run->p.graphs && run->choice.timer == KMB_TIMER_TRACE &&
+         !run->device_ops;
+}
+
+static kmb_status no_records_of_graph(void) {
+  return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                   "the tracer sees no operation of the prebuilt graph: it was "
+                   "instantiated before the tracer was attached, or is empty");
+}
+
 kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
   uint64_t batch = whole_rings(run, 1);
   kmb_status status = refuse_choice(run);
@@ -145,6 +156,9 @@ kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
   if (!status && !(run->p.flags & KMB_BENCH_NO_WARMUP))
     status = settle(run, batch, fastest);
   close_plan(run);
+  /* A tracer need not see into a graph that was made before it came. */
+  if (!status && unseen_graph(run))
+    return kmbi_next_choice(run, no_records_of_graph(), next);
   if (!status && run->choice.timer == KMB_TIMER_TRACE && !run->device_ops)
     status = kmbi_fail(KMB_ERR_INCORRECT,
                        "the tracer saw no device operation of the launch: the "

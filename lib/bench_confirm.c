@@ -74,7 +74,7 @@ static const char *likely_cause(const kmbi_run *run, const second *s,
 static void compare(kmbi_run *run, const second *s, const double *ns,
                     uint64_t count) {
   const kmbi_round *round = &run->rounds[run->round];
-  double scratch[2 * CONFIRM_SAMPLES], wrong_a = 0, wrong_b = 0;
+  double scratch[CONFIRM_SAMPLES], wrong_a = 0, wrong_b = 0;
   kmbi_interval b;
   if (!kmbi_interval_of(ns, (size_t)count, run->tick_ns / (double)s->batch,
                         run->p.seed, scratch, &b)) {

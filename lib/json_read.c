@@ -209,7 +209,7 @@ static kmb_status read_samples(const reader *r, const kmbi_json *object) {
 }
 
 static kmb_status read_op(const reader *r, const kmbi_json *object,
-                          kmbi_op *row) {
+                          kmbi_result_op *row) {
   static const char *const keys[] = {"start_ns", "duration_ns", "min_ns",
                                      "max_ns", "share_pct"};
   double *const numbers[] = {&row->op.start_ns, &row->op.duration_ns,
@@ -250,7 +250,7 @@ static kmb_status read_ops(const reader *r, const kmbi_json *object) {
   kmb_status status = KMB_OK;
   if (!array) return KMB_OK;
   if (array->type != KMBI_JSON_ARRAY) return bad(r, "ops", "not an array");
-  kmbi_op *rows =
+  kmbi_result_op *rows =
       kmbi_arena_alloc(&r->result->arena, (size_t)array->count, sizeof *rows);
   if (!rows) return KMB_OK;
   uint64_t count = 0;

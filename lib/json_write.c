@@ -171,7 +171,7 @@ static void put_findings(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
-static void put_op(writer *w, const kmbi_op *row) {
+static void put_op(writer *w, const kmbi_result_op *row) {
   const struct {
     const char *key;
     double number;

@@ -43,10 +43,10 @@ typedef struct kmbi_finding {
 } kmbi_finding;
 
 /* A row of a device operation. */
-typedef struct kmbi_op {
+typedef struct kmbi_result_op {
   kmb_op op;
   const char *kind_name; /* as read, if this library does not know the kind */
-} kmbi_op;
+} kmbi_result_op;
 
 typedef struct kmbi_entry {
   const char *key;
@@ -66,7 +66,7 @@ struct kmb_result {
   kmbi_finding *findings; /* in the order in which they were raised */
   kmbi_finding **findings_end;
   uint64_t finding_count;
-  kmbi_op *ops; /* in order of start */
+  kmbi_result_op *ops; /* in order of start */
   uint64_t op_count;
   kmbi_entry *metadata;
   kmbi_entry **metadata_end;

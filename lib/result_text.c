@@ -209,7 +209,7 @@ static void put_ops(const block *b) {
   }
   end_line(b);
   for (uint64_t i = 0; i < count; i++) {
-    const kmbi_op *row = &result->ops[i];
+    const kmbi_result_op *row = &result->ops[i];
     all += row->op.share_pct;
     if (rank_of(result, i) >= OPS_SHOWN) continue;
     shown += row->op.share_pct;

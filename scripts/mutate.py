@@ -16,7 +16,7 @@ with -Ddebug=false, since debug information tells columns.
 
 import argparse
 import collections
-import ctypes
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -47,6 +47,7 @@ TOKEN = re.compile(
       |(?P<word>\b(?:true|false|break|continue|fmin|fmax)\b)
       |(?P<op>\+\+|--|[-+*/]=|[<>=!]=|&&|\|\||[-+*/%<>])""",
     re.S | re.M | re.X)
+JOBS = 2  # test programs at a time
 LIMIT_BYTES = 8 << 30  # of address space: a mutant that only allocates ends
 
 
@@ -106,22 +107,15 @@ def choose(path, source, args):
     return chosen, len(every)
 
 
-def confine(cpu):
-    """In the child: it dies with its parent, and ends by itself."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def run(command, cpu, **options):
     """Exit status, or None when it ran past ten times the limit of CPU time,
     which holds for each process: on a busy machine only the clock runs fast.
-    Whatever it started is killed with it."""
+    Whatever it started is killed with it, and it dies with this script."""
+    confined = ["prlimit", f"--cpu={int(cpu)}", f"--as={LIMIT_BYTES}",
+                "--core=0", "setpriv", "--pdeathsig", "KILL", "--", *command]
     child = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-        preexec_fn=lambda: confine(int(cpu)), **options)
+        confined, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True, **options)
     try:
         return child.wait(timeout=10 * cpu)
     except subprocess.TimeoutExpired:
@@ -177,7 +171,8 @@ class Build:
         if missing:
             sys.exit(f"mutate: no test {', '.join(missing)} in {folder}")
         self.tests = [Test(records[name], self.folder) for name in names]
-        self.last = None
+        self.last = self.found = None
+        self.pool = concurrent.futures.ThreadPoolExecutor(JOBS)
 
     def compiler(self, path):
         """How the object in the archive that the tests link is compiled."""
@@ -222,20 +217,29 @@ class Build:
         return sorted(self.tests, key=lambda t: (
             t is not self.last, -(t.found + 1) / (t.cpu + 0.2)))
 
+    def finds(self, test):
+        """Whether this test fails; not asked once another has."""
+        if self.found:
+            return
+        program = test.build(self.scratch, self.folder, self.object)
+        if not program or not test.passes(program, 5 + 10 * test.cpu):
+            self.found = self.found or test
+
     def judge(self, command, text, unchanged):
         if not self.compiles(command, text):
             return "no build"
         if self.code() == unchanged:
             return "same code"
-        for test in self.order():
-            program = test.build(self.scratch, self.folder, self.object)
-            if not program:
-                return "no build"
-            if not test.passes(program, 5 + 10 * test.cpu):
-                test.found += 1
-                self.last = test
-                return "caught"
-        return "survived"
+        first, *others = self.order()
+        self.found = None
+        self.finds(first)  # where most end
+        if not self.found:
+            list(self.pool.map(self.finds, others))
+        if not self.found:
+            return "survived"
+        self.found.found += 1
+        self.last = self.found
+        return "caught"
 
 
 def mutate(build, path, args):
@@ -249,13 +253,15 @@ def mutate(build, path, args):
     build.measure()
     counts = collections.Counter()
     start = time.monotonic()
-    for mutant in chosen:
-        result = build.judge(command, mutant.text, unchanged)
-        counts[result] += 1
-        if result == "survived":
-            print(mutant.name, flush=True)
-    print(f"{path}: {len(chosen)} of {total} tried; {told(counts)}; "
-          f"{time.monotonic() - start:.0f} s", flush=True)
+    try:
+        for mutant in chosen:
+            result = build.judge(command, mutant.text, unchanged)
+            counts[result] += 1
+            if result == "survived":
+                print(mutant.name, flush=True)
+    finally:  # a run that is stopped tells how far it came
+        print(f"{path}: {sum(counts.values())} of {total} tried; "
+              f"{told(counts)}; {time.monotonic() - start:.0f} s", flush=True)
     return counts
 
 

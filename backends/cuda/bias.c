@@ -51,6 +51,7 @@ static kmb_status read_zero(kmbi_cuda *self, const kmb_choice *choice,
 static kmb_status read_table(kmbi_cuda *self, const kmb_choice *choice,
                              uint64_t batch, table *t) {
   kmb_status status = wake(self);
+  if (status) return status;
   for (int step = 0; !status && step < 2 * ROUNDS; step++) {
     int round = step / 2;
     bool reference = step % 2 == round % 2;
@@ -72,7 +73,7 @@ static kmbi_cuda_reading bias_of_kernel(const kmbi_cuda_reading *zero,
     apart[r] = timer[r].ns - zero[r].ns;
     within = fmax(within, hypot(timer[r].scatter, zero[r].scatter));
   }
-  double middle = kmbi_cuda_median(apart, ROUNDS);
+  double middle = kmbi_cuda_median(apart, ROUNDS); /* which sorts them */
   double between = (apart[ROUNDS - 1] - apart[0]) / 2;
   return (kmbi_cuda_reading){middle, fmax(between, within / sqrt(ROUNDS))};
 }
@@ -106,11 +107,22 @@ static void tell(kmbi_cuda *self, const kmbi_cuda_bias *bias, const table *t,
   host->log(host->ctx, KMB_LOG_DEBUG, line);
 }
 
+/* Not the middle of the extremes: one kernel that is far off would be half of
+ * it. */
+static double mean_of_fits(const table *t, const kmbi_cuda_reading *each) {
+  double sum = 0;
+  int count = 0;
+  for (int k = 0; k < t->count; k++)
+    if (t->probes[k].fits) {
+      sum += each[k].ns;
+      count++;
+    }
+  return count ? sum / count : 0;
+}
+
 static kmb_status measure(kmbi_cuda *self, const kmb_choice *choice,
                           kmbi_cuda_bias *bias) {
   table t;
-  double low = INFINITY;
-  double high = -INFINITY;
   double tick = 0; /* has the clock's step measured for the dither */
   double started = kmbi_cuda_now();
   (void)kmbi_cuda_attr_f64(self, KMB_DEVICE_CLOCK_TICK_NS, &tick);
@@ -119,13 +131,9 @@ static kmb_status measure(kmbi_cuda *self, const kmb_choice *choice,
   kmb_status status = read_table(self, choice, bias->batch, &t);
   if (status) return status;
   kmbi_cuda_reading each[KMBI_CUDA_PROBES];
-  for (int k = 0; k < t.count; k++) {
+  for (int k = 0; k < t.count; k++)
     each[k] = bias_of_kernel(t.zero[k], t.timer[k]);
-    if (!t.probes[k].fits) continue;
-    low = fmin(low, each[k].ns);
-    high = fmax(high, each[k].ns);
-  }
-  bias->ns = (low + high) / 2;
+  bias->ns = mean_of_fits(&t, each);
   bias->uncertainty_ns = 0;
   for (int k = 0; k < t.count; k++)
     bias->uncertainty_ns = fmax(bias->uncertainty_ns,
@@ -150,6 +158,13 @@ static kmbi_cuda_bias *place(kmbi_cuda *self, const kmb_choice *choice,
   return oldest;
 }
 
+/* What may be had again later is asked for again: what somebody else held,
+ * memory, and what the caller cancelled. */
+static bool is_lasting(kmbi_cuda *self, kmb_status status) {
+  return status != KMB_ERR_BUSY && status != KMB_ERR_NOMEM &&
+         !self->host->cancelled(self->host->ctx);
+}
+
 static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
                             uint64_t batch, kmbi_cuda_bias *bias) {
   kmbi_cu_context before = NULL;
@@ -169,8 +184,7 @@ static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
   }
   kmb_status status = bias->status;
   if (!status) return KMB_OK;
-  /* What may be free again later is asked for again. */
-  if (status == KMB_ERR_BUSY) bias->batch = 0;
+  if (!is_lasting(self, status)) bias->batch = 0;
   return KMBI_CUDA_FAIL(
       self, status == KMB_ERR_LOST ? KMB_ERR_LOST : KMB_ERR_UNAVAILABLE, 0,
       "%s", bias->why);

@@ -28,7 +28,6 @@ static void without(kmbi_cuda_plan *plan, const char *why) {
   char line[KMBI_CUDA_TEXT + 64];
   plan->gated = false;
   snprintf(plan->ungated, sizeof plan->ungated, "%s", why);
-  snprintf(self->ungated, sizeof self->ungated, "%s", why);
   if (!is_new(self, why)) return;
   snprintf(line, sizeof line, "no gate, so that host gaps may be timed too: %s",
            why);
@@ -94,7 +93,6 @@ static bool was_held_up(const kmbi_cuda_plan *plan) {
 void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan) {
   char why[KMBI_CUDA_TEXT];
   kmbi_cuda_error kept = plan->before;
-  plan->self->ungated[0] = '\0';
   plan->gated = true;
   if (was_held_up(plan)) {
     without(plan, held_up);

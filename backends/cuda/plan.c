@@ -118,11 +118,17 @@ kmb_status kmbi_cuda_drain(kmbi_cuda_plan *plan, kmb_status status) {
 static kmb_status check_desc(kmbi_cuda *self, const kmb_plan_desc *desc) {
   const char *problem = kmbi_cuda_choice_problem(self, &desc->choice);
   if (problem) return refuse(self, KMB_ERR_UNSUPPORTED, problem);
-  if (!desc->launch || desc->first_slot >= desc->slots || desc->batch == 0)
+  if ((!desc->launch && !desc->graphs) || desc->first_slot >= desc->slots ||
+      desc->batch == 0)
     return refuse(self, KMB_ERR_INVALID,
                   "a plan needs a launch callback, slots, a first slot below "
                   "their number and a batch of at least one");
   kmb_timer timer = desc->choice.timer;
+  if (desc->graphs && (timer == KMB_TIMER_GRAPH ||
+                       desc->choice.launch_mode != KMB_LAUNCH_GRAPH))
+    return refuse(self, KMB_ERR_UNSUPPORTED,
+                  "prebuilt graphs are launched as graphs of one iteration: "
+                  "no plain launches, no timer GRAPH");
   bool single = desc->reset || timer == KMB_TIMER_TRACE ||
                 timer == KMB_TIMER_EVENT ||
                 desc->choice.cache == KMB_CACHE_COLD;
@@ -196,7 +202,7 @@ static kmb_status make_events(kmbi_cuda_plan *plan) {
 
 static uint32_t copies_of(const kmb_plan_desc *desc) {
   if (desc->choice.timer == KMB_TIMER_GRAPH) return KMBI_CUDA_REPLAY_COPIES;
-  if (desc->choice.timer != KMB_TIMER_EVENT) return 1;
+  if (desc->graphs || desc->choice.timer != KMB_TIMER_EVENT) return 1;
   uint32_t copies = KMBI_CUDA_EVENT_COPIES / desc->slots;
   return copies ? copies : 1;
 }
@@ -216,6 +222,11 @@ static kmb_status make_graphs(kmbi_cuda_plan *plan) {
     return refuse(plan->self, KMB_ERR_NOMEM, "no memory for a plan's graphs");
   memset(plan->execs, 0, count * EXEC_BYTES);
   plan->exec_count = count;
+  if (plan->desc.graphs) {
+    memcpy(plan->execs, plan->desc.graphs, count * EXEC_BYTES);
+    plan->borrowed = true;
+    return KMB_OK;
+  }
   kmb_status status = KMB_OK;
   for (size_t i = 0; !status && i < slots; i++)
     status = kmbi_cuda_capture(plan, whole ? plan->slot : (uint32_t)i,
@@ -276,7 +287,7 @@ kmb_status kmbi_cuda_plan_create(void *opened, const kmb_plan_desc *desc,
 /* What is lost is abandoned: destroying it might wait for ever. */
 static void release(kmbi_cuda_plan *plan) {
   const kmbi_cu_driver *driver = plan->self->driver;
-  for (size_t i = 0; i < plan->exec_count; i++)
+  for (size_t i = 0; i < plan->exec_count && !plan->borrowed; i++)
     if (plan->execs[i]) (void)driver->cuGraphExecDestroy(plan->execs[i]);
   for (uint32_t i = 0; i < plan->event_count; i++)
     (void)driver->cuEventDestroy(plan->events[i]);
@@ -300,6 +311,17 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   if (plan->execs)
     host->free(host->ctx, plan->execs, plan->exec_count * EXEC_BYTES);
   host->free(host->ctx, plan, plan->size);
+}
+
+kmb_status kmbi_cuda_graph_launch(void *opened, void *graph, void *stream) {
+  kmbi_cuda *self = opened;
+  kmbi_cu_context before = NULL;
+  if (!self->driver->cuGraphLaunch)
+    return refuse(self, KMB_ERR_UNSUPPORTED, "the driver has no graphs");
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status) status = KMBI_CU(self, cuGraphLaunch, graph, stream);
+  kmbi_cuda_leave(self, before);
+  return status;
 }
 
 /* Running. */

@@ -39,6 +39,7 @@ typedef struct kmbi_cuda_plan {
   kmbi_cu_exec *execs; /* `copies` a slot; GRAPH: of the whole batch */
   size_t exec_count;
   uint32_t copies;
+  bool borrowed; /* they are the caller's */
   uint64_t nodes; /* of one iteration; 0: not known */
   kmbi_cu_event events[2 * KMBI_CUDA_PAIRS];
   uint32_t event_count;

@@ -34,6 +34,9 @@ typedef struct kmbi_cupti_client {
   kmbi_cupti_names names;
   uint64_t dropped; /* records that CUPTI says it lost, in all */
   uint32_t serial;  /* upper half of its external ids */
+  /* Their lower half: of the first iteration that counts now, and the next one
+   * that nothing has had yet. */
+  uint32_t first, next_id;
   uint32_t context; /* CUPTI's number of it */
   bool no_memory;   /* a record could not be kept */
 } kmbi_cupti_client;

@@ -13,6 +13,7 @@
 #include <kmb/metadata.h>
 #include <kmb/result.h>
 #include <kmb/roofline.h>
+#include <kmb/trace.h>
 #include <kmb/work.h>
 
 #endif

@@ -187,7 +187,12 @@ typedef int32_t kmb_finding_code;
   X(FAR_FROM_DEVICE, 32)      \
   X(NOT_WARM, 33)             \
   X(NOT_CONVERGED, 34)        \
-  X(UNCONFIRMED, 35)
+  X(UNCONFIRMED, 35)          \
+  X(GRAPHS_NOT_TRACED, 36)    \
+  X(GRAPHS_AS_SPANS, 37)      \
+  X(CAUSE_UNKNOWN, 38)        \
+  X(UNKNOWN_DEVICE, 39)       \
+  X(GRAPH_UNSEEN, 40)
 
 enum {
 #define KMB_FINDING_ENUM(name, value) KMB_FINDING_##name = (value),
@@ -218,12 +223,14 @@ static inline kmb_finding kmb_finding_init(void) {
   return finding;
 }
 
-/** Kinds of device operations: X(name, value, text). Values are pinned. */
+/** Kinds of device operations: X(name, value, text). Values are pinned. GRAPH
+ *  is a whole launch of a graph whose kernels were not traced. */
 typedef int32_t kmb_op_kind;
 #define KMB_OP_MAP(X)    \
   X(KERNEL, 1, "kernel") \
   X(MEMCPY, 2, "memcpy") \
-  X(MEMSET, 3, "memset")
+  X(MEMSET, 3, "memset") \
+  X(GRAPH, 4, "graph")
 
 enum {
 #define KMB_OP_ENUM(name, value, text) KMB_OP_##name = (value),
@@ -489,8 +496,10 @@ KMB_API kmb_status kmb_results_get(const kmb_results *results, uint64_t index,
 KMB_API kmb_status kmb_results_write_json(const kmb_results *results,
                                           kmb_write_fn write, void *user);
 
-/** Writes a list as a table for a person: one row a result, a column an axis,
- *  and below the table the readings and findings in words.
+/** Writes a list as a table for a person: one row a result, a column an axis.
+ *  Words that all rows share stand above it, the readings and findings in words
+ *  below. The codes of a row's findings, gravest first, stand beside it or
+ * below it, wherever there is room.
  *  @param results  a list
  *  @param write    takes the output
  *  @param user     given to `write`

@@ -79,6 +79,8 @@ TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
 TYPE(kmb_part_value, int32_t);
+TYPE(kmb_trace_format, int32_t);
+TYPE(kmb_call_kind, int32_t);
 
 VALUE(KMB_OK, 0);
 VALUE(KMB_ERR_INVALID, -1);
@@ -307,9 +309,15 @@ VALUE(KMB_FINDING_FAR_FROM_DEVICE, 32);
 VALUE(KMB_FINDING_NOT_WARM, 33);
 VALUE(KMB_FINDING_NOT_CONVERGED, 34);
 VALUE(KMB_FINDING_UNCONFIRMED, 35);
+VALUE(KMB_FINDING_GRAPHS_NOT_TRACED, 36);
+VALUE(KMB_FINDING_GRAPHS_AS_SPANS, 37);
+VALUE(KMB_FINDING_CAUSE_UNKNOWN, 38);
+VALUE(KMB_FINDING_UNKNOWN_DEVICE, 39);
+VALUE(KMB_FINDING_GRAPH_UNSEEN, 40);
 VALUE(KMB_OP_KERNEL, 1);
 VALUE(KMB_OP_MEMCPY, 2);
 VALUE(KMB_OP_MEMSET, 3);
+VALUE(KMB_OP_GRAPH, 4);
 VALUE(KMB_TREE_UNKNOWN, 0);
 VALUE(KMB_TREE_CLEAN, 1);
 VALUE(KMB_TREE_DIRTY, 2);
@@ -402,6 +410,27 @@ VALUE(KMB_PART_SPARSE, 27);
 VALUE(KMB_PART_NEVER_FROM_RATES, 28);
 VALUE(KMB_PART_SOURCE, 29);
 VALUE(KMB_PART_ORIGIN, 30);
+VALUE(KMB_TRACE_AUTO, 0);
+VALUE(KMB_TRACE_NSYS_CSV, 1);
+VALUE(KMB_TRACE_NSYS_SQLITE, 2);
+VALUE(KMB_TRACE_NVPROF, 3);
+VALUE(KMB_TRACE_NSYS_REP, 4);
+VALUE(KMB_TRACE_ROCPROF_CSV, 5);
+VALUE(KMB_TRACE_CHROME_JSON, 6);
+VALUE(KMB_CALL_LAUNCH, 1);
+VALUE(KMB_CALL_GRAPH_LAUNCH, 2);
+VALUE(KMB_CALL_SYNC, 3);
+VALUE(KMB_CALL_OTHER, 4);
+VALUE(KMB_OP_HAS_DEVICE, 1);
+VALUE(KMB_OP_HAS_STREAM, 2);
+VALUE(KMB_OP_HAS_BYTES, 4);
+VALUE(KMB_OP_HAS_CORRELATION, 8);
+VALUE(KMB_OP_HAS_CALL, 16);
+VALUE(KMB_GAPS_DEVICE, 1);
+VALUE(KMB_GAPS_FROM, 2);
+VALUE(KMB_GAPS_TO, 4);
+VALUE(KMB_GAPS_HAS_DEVICE, 1);
+VALUE(KMB_GAPS_HAS_CAUSES, 2);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
 MEMBER(kmb_pair, value, 8, 8, const char *);
@@ -539,7 +568,9 @@ MEMBER(kmb_bench_params, launch_mode, 244, 4, int32_t);
 MEMBER(kmb_bench_params, cache, 248, 4, int32_t);
 MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
 MEMBER(kmb_bench_params, peaks, 256, 8, const kmb_peaks *);
-GROWS(kmb_bench_params, 264);
+MEMBER(kmb_bench_params, graphs, 264, 8, void *const *);
+MEMBER(kmb_bench_params, graph_count, 272, 8, uint64_t);
+GROWS(kmb_bench_params, 280);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);
@@ -748,6 +779,157 @@ MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
 MEMBER(kmb_roofline, reference_pct, 96, 8, double);
 GROWS(kmb_roofline, 104);
 
+MEMBER(kmb_trace_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_trace_params, name, 16, 8, const char *);
+MEMBER(kmb_trace_params, unpacked_limit, 24, 8, uint64_t);
+MEMBER(kmb_trace_params, progress, 32, 8, void (*)(void *, uint64_t, uint64_t));
+MEMBER(kmb_trace_params, progress_user, 40, 8, void *);
+MEMBER(kmb_trace_params, format, 48, 4, int32_t);
+MEMBER(kmb_trace_params, reserved, 52, 4, uint32_t);
+GROWS(kmb_trace_params, 56);
+
+MEMBER(kmb_trace_info, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_info, rows, 8, 8, uint64_t);
+MEMBER(kmb_trace_info, invalid, 16, 8, uint64_t);
+MEMBER(kmb_trace_info, ops, 24, 8, uint64_t);
+MEMBER(kmb_trace_info, calls, 32, 8, uint64_t);
+MEMBER(kmb_trace_info, ranges, 40, 8, uint64_t);
+MEMBER(kmb_trace_info, tick_ns, 48, 8, uint64_t);
+MEMBER(kmb_trace_info, format, 56, 4, int32_t);
+MEMBER(kmb_trace_info, reserved, 60, 4, uint32_t);
+GROWS(kmb_trace_info, 64);
+
+MEMBER(kmb_trace_op, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_op, name, 8, 8, const char *);
+MEMBER(kmb_trace_op, device_name, 16, 8, const char *);
+MEMBER(kmb_trace_op, start_ns, 24, 8, uint64_t);
+MEMBER(kmb_trace_op, end_ns, 32, 8, uint64_t);
+MEMBER(kmb_trace_op, bytes, 40, 8, uint64_t);
+MEMBER(kmb_trace_op, correlation, 48, 8, uint64_t);
+MEMBER(kmb_trace_op, device, 56, 8, uint64_t);
+MEMBER(kmb_trace_op, process, 64, 8, uint64_t);
+MEMBER(kmb_trace_op, context, 72, 8, uint64_t);
+MEMBER(kmb_trace_op, stream, 80, 8, uint64_t);
+MEMBER(kmb_trace_op, call, 88, 8, uint64_t);
+MEMBER(kmb_trace_op, kind, 96, 4, int32_t);
+MEMBER(kmb_trace_op, flags, 100, 4, uint32_t);
+GROWS(kmb_trace_op, 104);
+
+MEMBER(kmb_trace_call, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_call, name, 8, 8, const char *);
+MEMBER(kmb_trace_call, start_ns, 16, 8, uint64_t);
+MEMBER(kmb_trace_call, end_ns, 24, 8, uint64_t);
+MEMBER(kmb_trace_call, correlation, 32, 8, uint64_t);
+MEMBER(kmb_trace_call, process, 40, 8, uint64_t);
+MEMBER(kmb_trace_call, thread, 48, 8, uint64_t);
+MEMBER(kmb_trace_call, kind, 56, 4, int32_t);
+MEMBER(kmb_trace_call, reserved, 60, 4, uint32_t);
+GROWS(kmb_trace_call, 64);
+
+MEMBER(kmb_trace_range, struct_size, 0, 8, size_t);
+MEMBER(kmb_trace_range, name, 8, 8, const char *);
+MEMBER(kmb_trace_range, start_ns, 16, 8, uint64_t);
+MEMBER(kmb_trace_range, end_ns, 24, 8, uint64_t);
+MEMBER(kmb_trace_range, process, 32, 8, uint64_t);
+MEMBER(kmb_trace_range, thread, 40, 8, uint64_t);
+GROWS(kmb_trace_range, 48);
+
+MEMBER(kmb_gaps_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_gaps_params, kernel, 16, 8, const char *);
+MEMBER(kmb_gaps_params, range, 24, 8, const char *);
+MEMBER(kmb_gaps_params, device, 32, 8, uint64_t);
+MEMBER(kmb_gaps_params, from_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_params, to_ns, 48, 8, uint64_t);
+MEMBER(kmb_gaps_params, top, 56, 8, uint64_t);
+MEMBER(kmb_gaps_params, flags, 64, 4, uint32_t);
+MEMBER(kmb_gaps_params, reserved, 68, 4, uint32_t);
+GROWS(kmb_gaps_params, 72);
+
+MEMBER(kmb_gaps_device, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_device, name, 8, 8, const char *);
+MEMBER(kmb_gaps_device, device, 16, 8, uint64_t);
+MEMBER(kmb_gaps_device, ops, 24, 8, uint64_t);
+MEMBER(kmb_gaps_device, first_ns, 32, 8, uint64_t);
+MEMBER(kmb_gaps_device, last_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_device, span_ns, 48, 8, uint64_t);
+MEMBER(kmb_gaps_device, busy_ns, 56, 8, uint64_t);
+MEMBER(kmb_gaps_device, idle_ns, 64, 8, uint64_t);
+MEMBER(kmb_gaps_device, gaps, 72, 8, uint64_t);
+MEMBER(kmb_gaps_device, launch_ns, 80, 8, uint64_t);
+MEMBER(kmb_gaps_device, sync_ns, 88, 8, uint64_t);
+MEMBER(kmb_gaps_device, host_ns, 96, 8, uint64_t);
+MEMBER(kmb_gaps_device, queued_ns, 104, 8, uint64_t);
+MEMBER(kmb_gaps_device, unknown_ns, 112, 8, uint64_t);
+MEMBER(kmb_gaps_device, transitions, 120, 8, uint64_t);
+MEMBER(kmb_gaps_device, names, 128, 8, uint64_t);
+MEMBER(kmb_gaps_device, streams, 136, 8, uint64_t);
+MEMBER(kmb_gaps_device, flags, 144, 4, uint32_t);
+MEMBER(kmb_gaps_device, reserved, 148, 4, uint32_t);
+GROWS(kmb_gaps_device, 152);
+
+MEMBER(kmb_gaps_transition, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_transition, from, 8, 8, const char *);
+MEMBER(kmb_gaps_transition, to, 16, 8, const char *);
+MEMBER(kmb_gaps_transition, count, 24, 8, uint64_t);
+MEMBER(kmb_gaps_transition, idle_ns, 32, 8, uint64_t);
+MEMBER(kmb_gaps_transition, longest_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_transition, launch_ns, 48, 8, uint64_t);
+MEMBER(kmb_gaps_transition, sync_ns, 56, 8, uint64_t);
+MEMBER(kmb_gaps_transition, host_ns, 64, 8, uint64_t);
+MEMBER(kmb_gaps_transition, queued_ns, 72, 8, uint64_t);
+MEMBER(kmb_gaps_transition, unknown_ns, 80, 8, uint64_t);
+MEMBER(kmb_gaps_transition, from_kind, 88, 4, int32_t);
+MEMBER(kmb_gaps_transition, to_kind, 92, 4, int32_t);
+GROWS(kmb_gaps_transition, 96);
+
+MEMBER(kmb_gaps_name, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_name, name, 8, 8, const char *);
+MEMBER(kmb_gaps_name, count, 16, 8, uint64_t);
+MEMBER(kmb_gaps_name, total_ns, 24, 8, uint64_t);
+MEMBER(kmb_gaps_name, shortest_ns, 32, 8, uint64_t);
+MEMBER(kmb_gaps_name, longest_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_name, kind, 48, 4, int32_t);
+MEMBER(kmb_gaps_name, target, 52, 4, uint32_t);
+GROWS(kmb_gaps_name, 56);
+
+MEMBER(kmb_gaps_stream, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_stream, process, 8, 8, uint64_t);
+MEMBER(kmb_gaps_stream, context, 16, 8, uint64_t);
+MEMBER(kmb_gaps_stream, stream, 24, 8, uint64_t);
+MEMBER(kmb_gaps_stream, ops, 32, 8, uint64_t);
+MEMBER(kmb_gaps_stream, span_ns, 40, 8, uint64_t);
+MEMBER(kmb_gaps_stream, busy_ns, 48, 8, uint64_t);
+GROWS(kmb_gaps_stream, 56);
+
+MEMBER(kmb_gaps_target, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_target, count, 8, 8, uint64_t);
+MEMBER(kmb_gaps_target, intervals, 16, 8, uint64_t);
+MEMBER(kmb_gaps_target, mean_duration_ns, 24, 8, double);
+MEMBER(kmb_gaps_target, median_duration_ns, 32, 8, double);
+MEMBER(kmb_gaps_target, mean_interval_ns, 40, 8, double);
+MEMBER(kmb_gaps_target, median_work_ns, 48, 8, double);
+MEMBER(kmb_gaps_target, median_kernel_work_ns, 56, 8, double);
+MEMBER(kmb_gaps_target, utilization, 64, 8, double);
+MEMBER(kmb_gaps_target, potential_utilization, 72, 8, double);
+MEMBER(kmb_gaps_target, potential_overlap, 80, 8, double);
+GROWS(kmb_gaps_target, 88);
+
+MEMBER(kmb_gaps_interval, interval_ns, 0, 8, uint64_t);
+MEMBER(kmb_gaps_interval, work_ns, 8, 8, uint64_t);
+MEMBER(kmb_gaps_interval, kernel_work_ns, 16, 8, uint64_t);
+MEMBER(kmb_gaps_interval, idle_ns, 24, 8, uint64_t);
+FINAL(kmb_gaps_interval, 32);
+
+MEMBER(kmb_gaps_latency, struct_size, 0, 8, size_t);
+MEMBER(kmb_gaps_latency, count, 8, 8, uint64_t);
+MEMBER(kmb_gaps_latency, shortest_ns, 16, 8, uint64_t);
+MEMBER(kmb_gaps_latency, longest_ns, 24, 8, uint64_t);
+MEMBER(kmb_gaps_latency, mean_ns, 32, 8, double);
+MEMBER(kmb_gaps_latency, median_ns, 40, 8, double);
+GROWS(kmb_gaps_latency, 48);
+
 SIGNATURE(kmb_hooks_init, kmb_hooks (*)(void));
 SIGNATURE(kmb_device_params_init, kmb_device_params (*)(void));
 SIGNATURE(kmb_buffer_desc_init, kmb_buffer_desc (*)(void));
@@ -770,6 +952,18 @@ SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
 SIGNATURE(kmb_reference_init, kmb_reference (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
+SIGNATURE(kmb_trace_params_init, kmb_trace_params (*)(void));
+SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
+SIGNATURE(kmb_trace_op_init, kmb_trace_op (*)(void));
+SIGNATURE(kmb_trace_call_init, kmb_trace_call (*)(void));
+SIGNATURE(kmb_trace_range_init, kmb_trace_range (*)(void));
+SIGNATURE(kmb_gaps_params_init, kmb_gaps_params (*)(void));
+SIGNATURE(kmb_gaps_device_init, kmb_gaps_device (*)(void));
+SIGNATURE(kmb_gaps_transition_init, kmb_gaps_transition (*)(void));
+SIGNATURE(kmb_gaps_name_init, kmb_gaps_name (*)(void));
+SIGNATURE(kmb_gaps_stream_init, kmb_gaps_stream (*)(void));
+SIGNATURE(kmb_gaps_target_init, kmb_gaps_target (*)(void));
+SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
 SIGNATURE(kmb_abi_major, uint32_t (*)(void));
@@ -891,6 +1085,48 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
     kmb_reference *));
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
+SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
+SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
+    kmb_trace **));
+SIGNATURE(kmb_trace_read, int32_t (*)(int32_t (*)(void *, void *, size_t,
+    size_t *), void *, const kmb_trace_params *, kmb_trace **));
+SIGNATURE(kmb_trace_destroy, void (*)(kmb_trace *));
+SIGNATURE(kmb_trace_get_info, int32_t (*)(const kmb_trace *, kmb_trace_info *));
+SIGNATURE(kmb_trace_get_op, int32_t (*)(const kmb_trace *, uint64_t,
+    kmb_trace_op *));
+SIGNATURE(kmb_trace_get_call, int32_t (*)(const kmb_trace *, uint64_t,
+    kmb_trace_call *));
+SIGNATURE(kmb_trace_get_range, int32_t (*)(const kmb_trace *, uint64_t,
+    kmb_trace_range *));
+SIGNATURE(kmb_trace_write_chrome, int32_t (*)(const kmb_trace *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_gaps_analyse, int32_t (*)(const kmb_trace *,
+    const kmb_gaps_params *, kmb_gaps **));
+SIGNATURE(kmb_gaps_destroy, void (*)(kmb_gaps *));
+SIGNATURE(kmb_gaps_device_count, uint64_t (*)(const kmb_gaps *));
+SIGNATURE(kmb_gaps_get_device, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_gaps_device *));
+SIGNATURE(kmb_gaps_utilization, int32_t (*)(const kmb_gaps *, uint64_t,
+    double *));
+SIGNATURE(kmb_gaps_get_transition, int32_t (*)(const kmb_gaps *, uint64_t,
+    uint64_t, kmb_gaps_transition *));
+SIGNATURE(kmb_gaps_get_name, int32_t (*)(const kmb_gaps *, uint64_t, uint64_t,
+    kmb_gaps_name *));
+SIGNATURE(kmb_gaps_get_stream, int32_t (*)(const kmb_gaps *, uint64_t,
+    uint64_t, kmb_gaps_stream *));
+SIGNATURE(kmb_gaps_get_target, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_gaps_target *));
+SIGNATURE(kmb_gaps_get_interval, int32_t (*)(const kmb_gaps *, uint64_t,
+    uint64_t, kmb_gaps_interval *));
+SIGNATURE(kmb_gaps_get_latency, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_gaps_latency *));
+SIGNATURE(kmb_gaps_finding_count, uint64_t (*)(const kmb_gaps *));
+SIGNATURE(kmb_gaps_get_finding, int32_t (*)(const kmb_gaps *, uint64_t,
+    kmb_finding *));
+SIGNATURE(kmb_gaps_write_json, int32_t (*)(const kmb_gaps *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_gaps_write_text, int32_t (*)(const kmb_gaps *,
+    int32_t (*)(void *, const void *, size_t), void *));
 
 /* The library must have each of them, too. */
 typedef void (*function)(void);
@@ -976,6 +1212,30 @@ static const function functions[] = {
     (function)kmb_part_reference_count,
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
+    (function)kmb_trace_format_name,
+    (function)kmb_trace_load,
+    (function)kmb_trace_read,
+    (function)kmb_trace_destroy,
+    (function)kmb_trace_get_info,
+    (function)kmb_trace_get_op,
+    (function)kmb_trace_get_call,
+    (function)kmb_trace_get_range,
+    (function)kmb_trace_write_chrome,
+    (function)kmb_gaps_analyse,
+    (function)kmb_gaps_destroy,
+    (function)kmb_gaps_device_count,
+    (function)kmb_gaps_get_device,
+    (function)kmb_gaps_utilization,
+    (function)kmb_gaps_get_transition,
+    (function)kmb_gaps_get_name,
+    (function)kmb_gaps_get_stream,
+    (function)kmb_gaps_get_target,
+    (function)kmb_gaps_get_interval,
+    (function)kmb_gaps_get_latency,
+    (function)kmb_gaps_finding_count,
+    (function)kmb_gaps_get_finding,
+    (function)kmb_gaps_write_json,
+    (function)kmb_gaps_write_text,
 };
 
 int main(void) {
@@ -983,7 +1243,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 81 ? 0 : 1;
+  return count == 105 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -106,10 +106,10 @@ static void fifty_samples_confirm(void) {
 static void a_tenth_of_the_ceiling_is_left_for_it(void) {
   trial t;
   begin(&t, "kernel=20e6");
-  t.p.max_wall_ns = 1.2e9;
+  t.p.max_wall_ns = 1.35e9;
   run(&t);
   REQUIRE_HAS(message(&t, KMB_FINDING_UNCONFIRMED), "fewer than 8 samples");
-  t.p.max_wall_ns = 1.8e9;
+  t.p.max_wall_ns = 1.45e9;
   run(&t);
   REQUIRE(!raised(&t, KMB_FINDING_UNCONFIRMED));
   REQUIRE_NEAR(f64(&t, KMB_VALUE_CONFIRM_TIME), 20e6, 40);
@@ -172,6 +172,20 @@ static void what_is_not_known_is_allowed(void) {
   begin(&t, EXACT ",bias_error=0.0105128");
   run(&t);
   REQUIRE(raised(&t, KMB_FINDING_TIMERS_DISAGREE));
+  finish(&t);
+}
+
+/* The clock's step is spread over the batch. */
+static void a_second_batch_divides_the_step(void) {
+  trial t;
+  begin(&t, "timers=host,launch=0,call=0,sync=0,now=0");
+  t.p.timer = KMB_TIMER_HOST;
+  t.p.cache = KMB_CACHE_WARM;
+  t.p.batch = 4;
+  run(&t);
+  double width =
+      f64(&t, KMB_VALUE_CONFIRM_HIGH) - f64(&t, KMB_VALUE_CONFIRM_LOW);
+  REQUIRE(width >= 4 && width < 8);
   finish(&t);
 }
 
@@ -261,6 +275,7 @@ int main(void) {
   RUN(apart_by_more_than_all_that_is_not_known);
   RUN(the_likely_cause_is_told);
   RUN(what_is_not_known_is_allowed);
+  RUN(a_second_batch_divides_the_step);
   RUN(the_clocks_step_is_allowed);
   RUN(the_overhead_is_allowed);
   RUN(without_an_interval_nothing_is_apart);

@@ -225,6 +225,7 @@ void sim_trace_flush(bool forced) {
   const sim_settings *s = sim_set();
   writer w = {NULL, 0, 0};
   size_t ready = s->late && !forced ? held_back : count;
+  if (s->halves && !forced) ready = (count + 1) / 2;
   if (!tracer.request) return;
   take_names_back();
   for (size_t i = 0; i < ready; i++)

@@ -1,0 +1,291 @@
+/* Chrome JSON, as the torch profiler (Kineto) writes it: of the complete events
+ * those of the device, of the runtime and driver, and the user's ranges. */
+#include "decimal.h"
+#include "error.h"
+#include "trace_json.h"
+
+#include <strings.h>
+
+/* Members of an event, and of its "args", that are looked at. */
+typedef enum member {
+  PH,
+  CAT,
+  NAME,
+  PID,
+  TID,
+  TS,
+  DUR,
+  DEVICE,
+  CONTEXT,
+  STREAM,
+  CORRELATION,
+  BYTES,
+  PROCESS,
+  MEMBERS
+} member;
+
+enum { FIRST_ARG = DEVICE };
+
+static const char *const keys[MEMBERS] = {
+    "ph",     "cat",     "name",   "pid",         "tid",   "ts",     "dur",
+    "device", "context", "stream", "correlation", "bytes", "process"};
+
+typedef struct event {
+  size_t at; /* of its brace, from source->begin */
+  kmbi_slice members[MEMBERS];
+} event;
+
+typedef struct reader {
+  kmbi_jsonr json;
+  kmb_trace *trace;
+  int decimals;   /* most that a time of an operation had */
+  bool processes; /* operations say to which they belong */
+} reader;
+
+typedef enum role { NOTHING, OPERATION, CALL, RANGE } role;
+
+typedef struct category {
+  const char *name;
+  role role;
+  kmb_op_kind kind;
+} category;
+
+/* Older traces have capital letters. gpu_user_annotation is none of them: it
+ * spans kernels. */
+static const category categories[] = {{"kernel", OPERATION, KMB_OP_KERNEL},
+                                      {"gpu_memcpy", OPERATION, KMB_OP_MEMCPY},
+                                      {"memcpy", OPERATION, KMB_OP_MEMCPY},
+                                      {"gpu_memset", OPERATION, KMB_OP_MEMSET},
+                                      {"memset", OPERATION, KMB_OP_MEMSET},
+                                      {"gpu_graph", OPERATION, KMB_OP_GRAPH},
+                                      {"cuda_runtime", CALL, 0},
+                                      {"cuda_driver", CALL, 0},
+                                      {"runtime", CALL, 0},
+                                      {"user_annotation", RANGE, 0}};
+
+static const category *category_of(const reader *r, const event *e) {
+  const kmbi_slice *cat = &e->members[CAT];
+  const char *text = kmbi_slice_text(&r->json, cat);
+  if (cat->type != KMBI_SLICE_STRING) return NULL;
+  for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++) {
+    if (strlen(categories[i].name) == cat->size &&
+        strncasecmp(text, categories[i].name, cat->size) == 0)
+      return &categories[i];
+  }
+  return NULL;
+}
+
+/* Reading. */
+
+static int find_key(const reader *r, const kmbi_slice *key, int from, int to) {
+  for (int i = from; i < to; i++) {
+    if (kmbi_slice_is(&r->json, key, keys[i])) return i;
+  }
+  return MEMBERS;
+}
+
+static kmb_status read_member(reader *r, event *e, int index, int depth) {
+  kmbi_slice value;
+  kmb_status status = kmbi_jsonr_value(&r->json, depth, &value);
+  if (status || index == MEMBERS) return status;
+  if (e->members[index].type != KMBI_SLICE_NONE)
+    return kmbi_jsonr_fail_at(&r->json, &value, "\"%s\" stands twice",
+                              keys[index]);
+  e->members[index] = value;
+  return KMB_OK;
+}
+
+static kmb_status read_args(reader *r, event *e) {
+  bool first = true, more = true;
+  kmbi_slice key;
+  char c = 0;
+  kmb_status status = kmbi_jsonr_peek(&r->json, &c);
+  if (status) return status;
+  if (c != '{') return kmbi_jsonr_value(&r->json, 3, &key);
+  r->json.at++;
+  while (!(status = kmbi_jsonr_next(&r->json, '}', &first, &more)) && more) {
+    status = kmbi_jsonr_key(&r->json, &key);
+    if (!status)
+      status = read_member(r, e, find_key(r, &key, FIRST_ARG, MEMBERS), 4);
+    if (status) return status;
+  }
+  return status;
+}
+
+static kmb_status read_event(reader *r, event *e) {
+  bool first = true, more = true;
+  kmbi_slice key;
+  kmb_status status = kmbi_jsonr_take(&r->json, '{', "an event");
+  if (status) return status;
+  while (!(status = kmbi_jsonr_next(&r->json, '}', &first, &more)) && more) {
+    status = kmbi_jsonr_key(&r->json, &key);
+    if (status) return status;
+    if (kmbi_slice_is(&r->json, &key, "args"))
+      status = read_args(r, e);
+    else
+      status = read_member(r, e, find_key(r, &key, 0, FIRST_ARG), 3);
+    if (status) return status;
+  }
+  return status;
+}
+
+/* Meaning. */
+
+static kmb_status read_time(reader *r, const event *e, member index,
+                            uint64_t *ns, bool *negative) {
+  const kmbi_slice *slice = &e->members[index];
+  kmbi_decimal number;
+  if (slice->type != KMBI_SLICE_NUMBER)
+    return kmbi_jsonr_fail_at(
+        &r->json, slice->type ? slice : &(kmbi_slice){.at = e->at},
+        slice->type ? "\"%s\" is no number" : "the event has no \"%s\"",
+        keys[index]);
+  if (kmbi_decimal_read(kmbi_slice_text(&r->json, slice), slice->size, 3,
+                        &number) != KMBI_DECIMAL_OK)
+    return kmbi_jsonr_fail_at(
+        &r->json, slice, "\"%s\" does not fit into 64 bits of ns", keys[index]);
+  *ns = number.value;
+  *negative = number.negative && number.value;
+  if (index == TS && number.decimals > r->decimals)
+    r->decimals = number.decimals;
+  return KMB_OK;
+}
+
+/* A whole number, given as one or as a string; false if it is none. */
+static bool whole(const reader *r, const event *e, member index,
+                  uint64_t *value) {
+  const kmbi_slice *slice = &e->members[index];
+  kmbi_decimal number;
+  if (slice->type == KMBI_SLICE_NONE || slice->type == KMBI_SLICE_OTHER)
+    return false;
+  if (kmbi_decimal_read(kmbi_slice_text(&r->json, slice), slice->size, 0,
+                        &number) != KMBI_DECIMAL_OK ||
+      number.negative || number.decimals)
+    return false;
+  *value = number.value;
+  return true;
+}
+
+static kmb_status read_name(const reader *r, event *e, const char **name,
+                            size_t *size) {
+  kmbi_slice *slice = &e->members[NAME];
+  if (slice->type != KMBI_SLICE_STRING)
+    return kmbi_jsonr_fail_at(&r->json,
+                              slice->type ? slice : &(kmbi_slice){.at = e->at},
+                              "the event has no \"name\" that is a string");
+  kmb_status status = kmbi_slice_decode(&r->json, slice);
+  *name = kmbi_slice_text(&r->json, slice);
+  *size = slice->size;
+  return status;
+}
+
+static kmb_status put_op(reader *r, event *e, kmb_op_kind kind) {
+  kmbi_op_row row = {.kind = kind, .bytes = KMBI_UNKNOWN};
+  uint64_t length = 0;
+  bool before = false, negative = false;
+  kmb_status status = read_name(r, e, &row.name, &row.name_size);
+  if (!status) status = read_time(r, e, TS, &row.start, &before);
+  if (!status) status = read_time(r, e, DUR, &length, &negative);
+  if (status) return status;
+  row.invalid = before || negative || !kmbi_add(row.start, length, &row.end);
+  row.device = KMBI_UNKNOWN;
+  whole(r, e, DEVICE, &row.device);
+  row.has_stream = whole(r, e, STREAM, &row.stream);
+  whole(r, e, CONTEXT, &row.context);
+  whole(r, e, CORRELATION, &row.correlation);
+  whole(r, e, BYTES, &row.bytes);
+  if (whole(r, e, PROCESS, &row.process)) r->processes = true;
+  return kmbi_trace_put_op(r->trace, &row);
+}
+
+static kmb_status put_host(reader *r, event *e, role what) {
+  kmbi_host_row row = {0};
+  uint64_t length = 0;
+  bool before = false, negative = false;
+  kmb_status status = read_name(r, e, &row.name, &row.name_size);
+  if (!status) status = read_time(r, e, TS, &row.start, &before);
+  if (!status) status = read_time(r, e, DUR, &length, &negative);
+  if (status) return status;
+  if (before || negative || !kmbi_add(row.start, length, &row.end))
+    return KMB_OK;
+  whole(r, e, PID, &row.process);
+  whole(r, e, TID, &row.thread);
+  if (what == RANGE) return kmbi_trace_put_range(r->trace, &row);
+  whole(r, e, CORRELATION, &row.correlation);
+  row.kind = kmbi_call_kind_of(row.name, row.name_size);
+  return kmbi_trace_put_call(r->trace, &row);
+}
+
+static kmb_status one_event(reader *r) {
+  event e = {0};
+  char c = 0;
+  kmb_status status = kmbi_jsonr_peek(&r->json, &c);
+  if (status) return status;
+  kmbi_jsonr_pin(&r->json);
+  status = read_event(r, &e);
+  const category *found = NULL;
+  if (!status && e.members[PH].type == KMBI_SLICE_STRING &&
+      kmbi_slice_is(&r->json, &e.members[PH], "X"))
+    found = category_of(r, &e);
+  if (found)
+    status = found->role == OPERATION ? put_op(r, &e, found->kind)
+                                      : put_host(r, &e, found->role);
+  kmbi_jsonr_unpin(&r->json);
+  return status;
+}
+
+static kmb_status read_events(reader *r) {
+  bool first = true, more = true;
+  kmb_status status = kmbi_jsonr_take(&r->json, '[', "a list of events");
+  while (!status) {
+    status = kmbi_jsonr_next(&r->json, ']', &first, &more);
+    if (status || !more) return status;
+    status = one_event(r);
+  }
+  return status;
+}
+
+static kmb_status read_top(reader *r) {
+  bool first = true, more = true, seen = false;
+  kmbi_slice key;
+  kmb_status status = kmbi_jsonr_take(&r->json, '{', "an object");
+  while (!status) {
+    status = kmbi_jsonr_next(&r->json, '}', &first, &more);
+    if (status || !more) break;
+    char c = 0;
+    status = kmbi_jsonr_peek(&r->json, &c);
+    if (status) break;
+    kmbi_jsonr_pin(&r->json);
+    status = kmbi_jsonr_key(&r->json, &key);
+    bool events = !status && kmbi_slice_is(&r->json, &key, "traceEvents");
+    kmbi_jsonr_unpin(&r->json);
+    if (status) break;
+    if (events && seen)
+      status = kmbi_jsonr_fail(&r->json, "\"traceEvents\" stands twice");
+    else
+      status = events ? read_events(r) : kmbi_jsonr_value(&r->json, 1, &key);
+    seen = seen || events;
+  }
+  if (!status && !seen)
+    return kmbi_jsonr_fail(&r->json,
+                           "there is no \"traceEvents\": JSON, but no "
+                           "trace");
+  return status;
+}
+
+kmb_status kmbi_load_chrome(kmb_trace *trace, kmbi_source *source) {
+  reader r = {.trace = trace};
+  char c = 0;
+  trace->format = KMB_TRACE_CHROME_JSON;
+  kmbi_jsonr_init(&r.json, source);
+  kmb_status status = kmbi_jsonr_peek(&r.json, &c);
+  if (!status) status = c == '[' ? read_events(&r) : read_top(&r);
+  if (!status) status = kmbi_jsonr_peek(&r.json, &c);
+  if (!status && c)
+    status = kmbi_jsonr_fail(&r.json, "text after the end of the trace");
+  /* Kineto names no process where there is but one. */
+  trace->one_process = !r.processes;
+  for (int i = r.decimals; i < 3 && trace->rows; i++)
+    trace->tick *= 10;
+  return status;
+}

@@ -1,0 +1,101 @@
+/* A trace as Chrome JSON. */
+#include "error.h"
+#include "out.h"
+#include "trace.h"
+
+static const char *category_of(kmb_op_kind kind) {
+  return kind == KMB_OP_MEMCPY   ? "gpu_memcpy"
+         : kind == KMB_OP_MEMSET ? "gpu_memset"
+         : kind == KMB_OP_GRAPH  ? "gpu_graph"
+                                 : "kernel";
+}
+
+/* µs with three decimals: whole nanoseconds. */
+static void put_us(kmbi_out *out, const char *key, uint64_t ns) {
+  kmbi_out_format(out, ", \"%s\": %llu.%03u", key,
+                  (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+static void put_event(kmbi_out *out, bool first, const char *category,
+                      const char *name) {
+  kmbi_out_format(out, "%s  {\"ph\": \"X\", \"cat\": \"%s\", \"name\": ",
+                  first ? "\n" : ",\n", category);
+  kmbi_out_string(out, name);
+}
+
+static void put_op(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
+                   bool first) {
+  const kmbi_op *op = kmbi_op_at(trace, rank);
+  const kmbi_lane *lane = kmbi_lane_at(trace, op->lane);
+  const kmbi_trace_device *device = kmbi_rows_at(&trace->devices, lane->device);
+  const kmbi_name *name = kmbi_name_at(trace, op->name);
+  bool known = device->id != KMBI_UNKNOWN;
+  put_event(out, first, category_of(name->kind), name->text);
+  kmbi_out_format(out, ", \"pid\": %llu, \"tid\": %llu",
+                  (unsigned long long)(known ? device->id : 0),
+                  (unsigned long long)lane->stream);
+  put_us(out, "ts", op->start);
+  put_us(out, "dur", op->end - op->start);
+  kmbi_out_put(out, ", \"args\": {");
+  if (known)
+    kmbi_out_format(out, "\"device\": %llu, ", (unsigned long long)device->id);
+  if (lane->flags & KMB_OP_HAS_STREAM)
+    kmbi_out_format(out, "\"context\": %llu, \"stream\": %llu, ",
+                    (unsigned long long)lane->context,
+                    (unsigned long long)lane->stream);
+  if (op->bytes != KMBI_UNKNOWN)
+    kmbi_out_format(out, "\"bytes\": %llu, ", (unsigned long long)op->bytes);
+  kmbi_out_format(out, "\"process\": %llu, \"correlation\": %llu}}",
+                  (unsigned long long)lane->process,
+                  (unsigned long long)op->correlation);
+}
+
+static void put_host(kmbi_out *out, const kmb_trace *trace, uint32_t thread,
+                     uint64_t start, uint64_t end) {
+  const kmbi_thread *t = kmbi_rows_at(&trace->threads, thread);
+  kmbi_out_format(out, ", \"pid\": %llu, \"tid\": %llu",
+                  (unsigned long long)t->process,
+                  (unsigned long long)t->thread);
+  put_us(out, "ts", start);
+  put_us(out, "dur", end - start);
+}
+
+static void put_call(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
+                     bool first) {
+  const kmbi_call *call = kmbi_call_at(trace, rank);
+  put_event(out, first, "cuda_runtime", kmbi_name_at(trace, call->name)->text);
+  put_host(out, trace, call->thread, call->start, call->end);
+  kmbi_out_format(out, ", \"args\": {\"correlation\": %llu}}",
+                  (unsigned long long)call->correlation);
+}
+
+static void put_range(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
+                      bool first) {
+  const kmbi_range *range = kmbi_range_at(trace, rank);
+  put_event(out, first, "user_annotation",
+            kmbi_name_at(trace, range->name)->text);
+  put_host(out, trace, range->thread, range->start, range->end);
+  kmbi_out_put(out, "}");
+}
+
+kmb_status kmb_trace_write_chrome(const kmb_trace *trace, kmb_write_fn write,
+                                  void *user) {
+  kmbi_out out;
+  bool first = true;
+  if (!trace || !write)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_trace_write_chrome: %s is NULL",
+                     !trace ? "trace" : "write");
+  kmb_status status = kmbi_out_begin(&out, write, user);
+  if (status) return status;
+  kmbi_out_put(&out, "{\"displayTimeUnit\": \"ns\",\n \"traceEvents\": [");
+  for (uint32_t i = 0; i < trace->ops.count && !out.status; i++, first = false)
+    put_op(&out, trace, i, first);
+  for (uint32_t i = 0; i < trace->calls.count && !out.status;
+       i++, first = false)
+    put_call(&out, trace, i, first);
+  for (uint32_t i = 0; i < trace->ranges.count && !out.status;
+       i++, first = false)
+    put_range(&out, trace, i, first);
+  kmbi_out_put(&out, "]}\n");
+  return kmbi_out_end(&out);
+}

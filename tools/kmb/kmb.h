@@ -1,0 +1,60 @@
+/* What the subcommands share. */
+#ifndef KMB_TOOLS_KMB_H
+#define KMB_TOOLS_KMB_H
+
+#include <kmb/kmb.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Exit statuses. */
+enum {
+  EXIT_DONE = 0,
+  EXIT_USAGE = 1,  /* wrong arguments, or something that is absent */
+  EXIT_FORMAT = 2, /* malformed input */
+  EXIT_FAILED = 3  /* anything else */
+};
+
+/* A subcommand gets the arguments after its name. */
+typedef struct subcommand {
+  const char *name;
+  const char *summary;
+  int (*run)(int argc, char **argv);
+  void (*help)(FILE *to);
+} subcommand;
+
+int gaps_main(int argc, char **argv);
+void gaps_help(FILE *to);
+int plot_timeline_main(int argc, char **argv);
+void plot_timeline_help(FILE *to);
+
+/* Says on stderr why a call failed, and gives the exit status for it. */
+int report(kmb_status status);
+/* Says on stderr what is wrong with the arguments. */
+int usage(const char *command, const char *format, ...) KMB_PRINTF(2, 3);
+/* Writes to a FILE. */
+kmb_status write_file(void *file, const void *data, size_t size);
+
+/* What both subcommands take: a file and what of it. */
+typedef struct trace_options {
+  const char *path;
+  kmb_trace_params trace;
+  kmb_gaps_params gaps;
+} trace_options;
+
+enum { OPTION_OTHER = 0, OPTION_TAKEN = 1, OPTION_WRONG = -1 };
+
+/* Takes argv[*at], and its value, if it is an option of `options`; *at then
+ * stands on the last word taken. OPTION_WRONG was reported. */
+int take_trace_option(const char *command, int argc, char **argv, int *at,
+                      trace_options *options);
+/* The word after argv[*at]; NULL, reported, if there is none. */
+const char *option_value(const char *command, int argc, char **argv, int *at);
+/* A time with its unit, such as 92.982s or 138us, in ns. */
+bool read_time(const char *text, uint64_t *ns);
+bool read_number(const char *text, uint64_t *number);
+
+/* Loads with a progress bar if stderr is a terminal and loading is slow. */
+kmb_status load_trace(const trace_options *options, kmb_trace **trace);
+
+#endif

@@ -1,0 +1,103 @@
+/* The kmb command. */
+#include "kmb.h"
+
+#include <stdarg.h>
+
+static const subcommand commands[] = {
+    {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
+    {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
+     plot_timeline_help},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void help(FILE *to) {
+  fputs("usage: kmb COMMAND [ARGUMENT...]\n"
+        "       kmb COMMAND --help\n"
+        "       kmb --version\n\n",
+        to);
+  for (int i = 0; i < COMMANDS; i++)
+    fprintf(to, "  %-16s %s\n", commands[i].name, commands[i].summary);
+  fputs("\nExit status: 0 done; 1 wrong arguments or something absent; 2 "
+        "malformed input;\n3 anything else.\n",
+        to);
+}
+
+int usage(const char *name, const char *format, ...) {
+  va_list arguments;
+  fprintf(stderr, "kmb%s%s: ", *name ? " " : "", name);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "; see kmb%s%s --help\n", *name ? " " : "", name);
+  return EXIT_USAGE;
+}
+
+int report(kmb_status status) {
+  if (!status) return EXIT_DONE;
+  fprintf(stderr, "kmb: %s\n", kmb_last_error(NULL, NULL));
+  switch (status) {
+  case KMB_ERR_FORMAT:
+    return EXIT_FORMAT;
+  case KMB_ERR_INVALID:
+  case KMB_ERR_UNAVAILABLE:
+    return EXIT_USAGE;
+  default:
+    return EXIT_FAILED;
+  }
+}
+
+kmb_status write_file(void *file, const void *data, size_t size) {
+  return fwrite(data, 1, size, file) == size ? KMB_OK : KMB_ERR_IO;
+}
+
+/* How many words of argv name the command: 0 if they do not. */
+static int words_of(const subcommand *c, int argc, char **argv) {
+  const char *at = c->name;
+  int words = 0;
+  while (*at) {
+    const char *space = strchr(at, ' ');
+    size_t size = space ? (size_t)(space - at) : strlen(at);
+    if (words == argc || strlen(argv[words]) != size ||
+        memcmp(argv[words], at, size) != 0)
+      return 0;
+    words++;
+    at += size + (space != NULL);
+  }
+  return words;
+}
+
+static bool is_help(const char *word) {
+  return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static int run(const subcommand *c, int argc, char **argv) {
+  for (int i = 0; i < argc; i++) {
+    if (!is_help(argv[i])) continue;
+    c->help(stdout);
+    return EXIT_DONE;
+  }
+  return c->run(argc, argv);
+}
+
+int main(int argc, char **argv) {
+  argc--;
+  argv++;
+  if (argc && is_help(argv[0])) {
+    help(stdout);
+    return EXIT_DONE;
+  }
+  if (argc && strcmp(argv[0], "--version") == 0) {
+    printf("kmb %s\n", kmb_version());
+    return EXIT_DONE;
+  }
+  for (int i = 0; i < COMMANDS; i++) {
+    int words = words_of(&commands[i], argc, argv);
+    if (words) return run(&commands[i], argc - words, argv + words);
+  }
+  if (!argc) {
+    help(stderr);
+    return EXIT_USAGE;
+  }
+  return usage("", "there is no command \"%s\"", argv[0]);
+}
