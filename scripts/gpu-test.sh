@@ -2,7 +2,7 @@
 # Runs the GPU tests from a folder that gpu-pack.sh made, then measures: how far
 # the timers are apart, cold and warm, what measuring costs, and other people's
 # timers on the same kernels. Each part has its own limit of time and hides no
-# other; figures are in OUTPUT_FOLDER as JSON.
+# other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
 # parts: open tests examples accuracy moves cost peers sanitizer

@@ -39,7 +39,7 @@ typedef struct kmbi_cuda_plan {
   kmbi_cu_exec *execs; /* `copies` a slot; GRAPH: of the whole batch */
   size_t exec_count;
   uint32_t copies;
-  bool borrowed; /* they are the caller's */
+  bool borrowed;  /* they are the caller's */
   uint64_t nodes; /* of one iteration; 0: not known */
   kmbi_cu_event events[2 * KMBI_CUDA_PAIRS];
   uint32_t event_count;
@@ -51,7 +51,7 @@ typedef struct kmbi_cuda_plan {
   kmbi_cupti_client *client; /* TRACE */
   kmb_device_op *ops;        /* of the latest run's samples */
   size_t op_count, op_capacity;
-  bool traced_before;        /* this process, when the plan was made */
+  bool traced_before; /* this process, when the plan was made */
   kmbi_cuda_error before;
 } kmbi_cuda_plan;
 

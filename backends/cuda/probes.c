@@ -21,7 +21,7 @@ enum {
 #define READING_NS 4e6 /* for the samples of a reading, */
 #endif
 #define READING_COLD_NS (0.75 * READING_NS) /* after sweeps */
-#define HOST_NS 15e3        /* of a sample, beside the kernel */
+#define HOST_NS 15e3                        /* of a sample, beside the kernel */
 #define SWEEP_NS 45e3
 #define LONG_NS 50e3
 /* 99% of a median's scatter, from the median deviation of the samples. */

@@ -2,12 +2,12 @@
 #include <math.h>
 
 #include "../require.h"
-#include "gpu.h"
+#include "functional.h"
 
-static gpu g;
+gpu g;
 
-static kmb_bench_params quick(kmb_timer timer, kmb_launch_mode mode,
-                              kmb_cache_state cache) {
+kmb_bench_params quick(kmb_timer timer, kmb_launch_mode mode,
+                       kmb_cache_state cache) {
   kmb_bench_params p = kmb_bench_params_init();
   p.timer = timer;
   p.launch_mode = mode;
@@ -17,9 +17,7 @@ static kmb_bench_params quick(kmb_timer timer, kmb_launch_mode mode,
   return p;
 }
 
-/* Where CUPTI is somebody else's, what asks for TRACE is BUSY, and the rest of
- * the test goes on with EVENT. */
-static void expect_busy(kmb_bench_params *p) {
+void expect_busy(kmb_bench_params *p) {
   kmb_result *r = NULL;
   int64_t vendor = 0;
   if (!gpu_cupti_is_busy() || p->timer != KMB_TIMER_TRACE) return;
@@ -29,7 +27,7 @@ static void expect_busy(kmb_bench_params *p) {
   p->timer = KMB_TIMER_EVENT;
 }
 
-static spin_work spin_of(double us) {
+spin_work spin_of(double us) {
   return (spin_work){&g, gpu_kernel(&g, "test_spin"),
                      (uint64_t)(us * 1e3 * g.ghz), 0, 0};
 }
@@ -465,7 +463,12 @@ static const struct {
     TEST(one_kernel_is_traced_cold),
     TEST(several_kernels_have_span_busy_and_sum),
     TEST(each_operation_has_a_row),
-    TEST(memory_returns_after_a_set_is_destroyed)
+    TEST(memory_returns_after_a_set_is_destroyed),
+    TEST(telemetry_is_read_while_measuring),
+    TEST(each_slot_has_its_prebuilt_graph),
+    TEST(a_stream_of_another_context_serves),
+    TEST(streams_that_fork_and_join_have_rows_of_their_own),
+    TEST(a_launch_that_waits_behind_the_gate_is_let_go)
 #undef TEST
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };

@@ -106,6 +106,10 @@ void gpu_close(gpu *g) {
   CU(g, cuDevicePrimaryCtxRelease, g->ordinal);
 }
 
+const char *gpu_ptx(void) {
+  return gpu_kernels_ptx;
+}
+
 kmbi_cu_function gpu_kernel(gpu *g, const char *name) {
   kmbi_cu_function function = NULL;
   CU(g, cuModuleGetFunction, &function, g->module, name);

@@ -26,7 +26,9 @@ void gpu_open(gpu *g, const char *name, const kmb_device_params *params);
 void gpu_close(gpu *g);
 /* Loads the driver alone; false where there is none. */
 bool gpu_driver(kmbi_cu_driver *cu);
+/* Its kernels, of the module that is loaded now; their text. */
 kmbi_cu_function gpu_kernel(gpu *g, const char *name);
+const char *gpu_ptx(void);
 /* Ends the program if a driver call failed. */
 void gpu_must(const gpu *g, kmbi_cu_result result, const char *what, int line);
 #define CU(g, name, ...) \

@@ -106,6 +106,7 @@ static bool is_kernel(const sim_op *op, const char *name) {
 static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   uint64_t takes = SIM_KERNEL - SIM_NOISE + noise();
   struct CUctx_st *context = stream->object.context;
+  bool after_event = stream->after_event;
   start += launch_ns(stream, op);
   stream->after_event = false;
   stream->swept = is_kernel(op, "kmb_sweep") ||
@@ -114,6 +115,7 @@ static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   if (op->kind == COPY) takes += copy(stream, op);
   if (op->kind == SET) takes += set(stream, op);
   if (context->error) return;
+  if (after_event && !op->in_graph && takes >= SIM_LONG) start -= SIM_AHEAD;
   uint64_t end = start + takes;
   stream->free_at = end;
   if (op->in_graph) stream->free_at -= SIM_NODE_SAVES;
