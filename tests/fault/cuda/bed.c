@@ -58,9 +58,16 @@ void bed_set_up(bed *b) {
   CU(b, cuStreamCreate, &b->stream, KMBI_CU_STREAM_NON_BLOCKING);
 }
 
+static void count_log(void *user, kmb_log_level level, const char *message) {
+  bed *b = user;
+  b->ungated += level == KMB_LOG_WARNING && strstr(message, "no gate") != NULL;
+}
+
 kmb_status bed_open(bed *b, const char *name) {
   kmb_hooks hooks = heap_hooks(&b->memory);
   kmb_device_params params = kmb_device_params_init();
+  hooks.log = count_log;
+  hooks.log_user = b;
   params.hooks = &hooks;
   return kmb_device_open(name, &params, &b->device);
 }

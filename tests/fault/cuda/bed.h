@@ -18,6 +18,7 @@ typedef struct bed {
   kmbi_cu_module module;
   kmbi_cu_stream stream; /* the test's own, non-blocking */
   heap memory;           /* of the library */
+  unsigned ungated;      /* warnings that there was no gate */
 } bed;
 
 /* The test's own part: context, module, stream. Then the library's device. */
