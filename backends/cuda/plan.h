@@ -40,7 +40,7 @@ typedef struct kmbi_cuda_plan {
   kmbi_cupti_client *client; /* TRACE */
   kmb_device_op *ops;        /* of the latest run's samples */
   size_t op_count, op_capacity;
-  bool traced_before;        /* this process, when the plan was made */
+  bool traced_before; /* this process, when the plan was made */
   kmbi_cuda_error before;
 } kmbi_cuda_plan;
 
