@@ -286,6 +286,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
     set_cache(run);
     set_buffers(run);
     set_check(run);
+    kmbi_track_store(&run->track, result);
   }
   kmbi_raise_findings(run, round, time);
   if (run->has_work) kmbi_set_roofline(run, round, time);

@@ -8,6 +8,7 @@
 #include "ops.h"
 #include "result.h"
 #include "stats.h"
+#include "telemetry.h"
 
 #include <kmb/bench.h>
 
@@ -32,13 +33,17 @@ typedef enum kmbi_stop {
   KMBI_STOP_CANCELLED
 } kmbi_stop;
 
+/* Why prebuilt graphs are not timed by GRAPH. */
+#define KMBI_GRAPH_REFUSED \
+  "it needs n iterations in one graph, and a prebuilt one holds a single one"
+
 enum { KMBI_CHOICES = 8, KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
 
 /* Telemetry that findings are made from. */
 typedef struct kmbi_watch {
   double clock_mhz, preemptions, steal_ms; /* < 0: not known */
-  bool throttled;
-  char throttle[64];
+  uint32_t throttle;                       /* KMB_THROTTLE_… */
+  bool throttle_known;
 } kmbi_watch;
 
 /* What one round measured; times are per iteration. */
@@ -116,6 +121,7 @@ typedef struct kmbi_run {
   size_t sample_first;       /* of those that are kept */
   size_t places[KMBI_BLOCK]; /* of the block's samples; SIZE_MAX: none */
   kmbi_ops ops;
+  kmbi_track track; /* telemetry of all rounds, while they were measured */
 
   /* Check. */
   double check_error; /* < 0: the callback gave none */
@@ -153,15 +159,22 @@ bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
                      double *ns, double *uncertainty);
+/* The fewest iterations of a replay, whole rings of slots. */
+uint64_t kmbi_replay_batch(const kmbi_run *run);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
-void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch);
+/* Reads telemetry at the beginning or the end of a round. */
+void kmbi_watch_read(kmbi_run *run, bool after, kmbi_watch *watch);
+/* And while measuring, if enough time has passed. */
+void kmbi_track_take(kmbi_run *run);
 /* Device operations: begins a round, takes those of the last `got` samples,
  * ends the round; and what the result gets of it. */
 kmb_status kmbi_ops_begin(kmbi_run *run);
 kmb_status kmbi_ops_take(kmbi_run *run, uint64_t got);
 kmb_status kmbi_ops_finish(kmbi_run *run, kmbi_round *round);
 void kmbi_set_ops(kmbi_run *run, const kmbi_round *round);
+/* The launch callback of prebuilt graphs; `user` is the run. */
+kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch);
 /* Asks the backend how to measure (prepare), and again once the number of
  * device operations is known. */
 kmb_status kmbi_choose(kmbi_run *run);

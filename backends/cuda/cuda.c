@@ -1,6 +1,8 @@
 /* Entry of the CUDA backend: its table, opening and closing. */
+#define _GNU_SOURCE /* strtod_l */
 #include "cuda_backend.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,6 +101,18 @@ static void close_cuda(void *opened) {
   host->free(host->ctx, self, sizeof *self);
 }
 
+/* With a point, whatever the caller's locale is; `*end` is `at` if there is
+ * none. */
+static double read_number(const char *at, char **end) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  double value = plain ? strtod_l(at, end, plain) : 0;
+  if (plain)
+    freelocale(plain);
+  else
+    *end = (char *)(uintptr_t)at;
+  return value;
+}
+
 /* "N" or "N:deadline=SECONDS". */
 static kmb_status read_spec(const kmb_host *host, const char *spec,
                             kmbi_cuda *self) {
@@ -115,7 +129,7 @@ static kmb_status read_spec(const kmb_host *host, const char *spec,
     at = end;
   }
   if (good && *at == ':' && strncmp(at + 1, option, sizeof option - 1) == 0) {
-    double seconds = strtod(at + sizeof option, &end);
+    double seconds = read_number(at + sizeof option, &end);
     good = end != at + sizeof option && seconds >= 0.001 && seconds <= 86400;
     self->deadline_ns = seconds * 1e9;
     at = end;
@@ -221,6 +235,7 @@ static const kmb_backend_ops ops = {
     .plan_run = kmbi_cuda_plan_run,
     .plan_ops = kmbi_cuda_plan_ops,
     .plan_destroy = kmbi_cuda_plan_destroy,
+    .graph_launch = kmbi_cuda_graph_launch,
     .bias = kmbi_cuda_bias_of,
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,

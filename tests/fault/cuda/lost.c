@@ -214,7 +214,7 @@ static void without_a_device_it_is_unavailable(void) {
   REQUIRE_STATUS(bed_open(&b, "cuda:0"), KMB_ERR_UNAVAILABLE);
   REQUIRE_HAS(kmb_last_error(NULL, &vendor), "NO_DEVICE");
   REQUIRE_EQ(vendor, KMBI_CU_NO_DEVICE);
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
   REQUIRE_EQ(sim_held(), 0);
   /* There is one later, but no second one. */
   sim_set()->devices = 4;
@@ -232,7 +232,7 @@ static void an_old_driver_is_said_to_be_old(void) {
   REQUIRE_STATUS(bed_open(&b, "cuda:0"), KMB_ERR_UNSUPPORTED);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "10.2");
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "too old");
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
 }
 
 /* The result says which timer it has instead of TRACE, and why. */

@@ -44,6 +44,7 @@ typedef struct sim_settings {
   unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
   bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
+  bool blocking;       /* launches wait for their kernels */
   /* CUPTI */
   bool other_subscriber;
   unsigned forbidden;       /* what subscribing answers, 0: it is allowed */
