@@ -63,6 +63,7 @@ cat "$out/open.json"
 for test in $("$folder/gpu_functional" --list); do
   run 60 "$test" "$folder/gpu_functional" "$test"
 done
+run 90 rows "$folder/gpu_rows"
 run 60 busy "$folder/gpu_busy"
 run 60 fault_trace "$folder/gpu_lost" fault 1
 run 60 fault_graph "$folder/gpu_lost" fault 2
