@@ -67,6 +67,10 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
   kmbi_run run = {.device = device};
   run.entered_ns = kmbi_now(device);
   status = kmbi_bench_params(params, true, &run);
+  if (!status && run.p.graphs) {
+    run.p.launch = kmbi_launch_graph;
+    run.p.launch_user = &run;
+  }
   if (!status) status = take_memory(&run);
   if (!status) status = run_steps(&run);
   if (!status) status = kmbi_result_finish(&run.result);
@@ -149,6 +153,7 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
       .arg_count = buffers ? buffers->count : 0,
       .warm = run->warm,
       .warm_count = run->warm_count,
+      .graphs = launch == kmbi_launch_graph ? run->p.graphs : NULL,
       .batch = batch,
       .slots = run->slots,
       .config = run->p.config,
@@ -181,6 +186,13 @@ bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
   *ns = sample->span_ns / (double)batch;
   if (sample->flags & (KMB_SAMPLE_INVALID | KMB_SAMPLE_SPOILED)) return false;
   return timer != KMB_TIMER_TRACE || sample->ops >= run->device_ops * batch;
+}
+
+kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch) {
+  const kmbi_run *run = user;
+  kmb_device *device = run->device;
+  return device->ops->graph_launch(device->self, run->p.graphs[launch->slot],
+                                   launch->stream);
 }
 
 void kmbi_plan_close(kmbi_run *run, void *plan) {

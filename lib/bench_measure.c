@@ -1,11 +1,6 @@
 /* Measure: take samples until the interval is narrow enough, or a limit. */
-#define _GNU_SOURCE /* strtod_l */
 #include "error.h"
-#include "metadata.h"
 #include "run.h"
-
-#include <locale.h>
-#include <stdlib.h>
 
 /* The hook hears of progress about this often. */
 #define PROGRESS_NS 50e6
@@ -172,7 +167,9 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
     if (status) return status;
     if (too_many_invalid(run, round)) return useless(run, round);
     limits(run, round, &l, got < want);
-    if (!round->stop) kmbi_sleep(run->device, run->p.idle_ns);
+    if (round->stop) break;
+    kmbi_track_take(run);
+    kmbi_sleep(run->device, run->p.idle_ns);
   }
   round->wall_ns = kmbi_now(run->device) - l.started;
   return KMB_OK;
@@ -223,48 +220,11 @@ kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
     run->plan = NULL;
     return status;
   }
-  kmbi_watch_read(run, "before", &round->before);
+  kmbi_watch_read(run, false, &round->before);
   status = sample_until_stopped(run, round);
   if (!status) status = close_round(run, round);
   if (!status) kmbi_plan_findings(run, run->plan);
-  kmbi_watch_read(run, "after", &round->after);
+  kmbi_watch_read(run, true, &round->after);
   *next = KMBI_RECHECK;
   return status;
-}
-
-/* Telemetry that findings are made from. */
-
-/* A plain number with a point, whatever the caller's locale is. */
-static double number(const char *value) {
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!value || !plain) return -1;
-  char *end = NULL;
-  double x = strtod_l(value, &end, plain);
-  freelocale(plain);
-  return end != value && x >= 0 ? x : -1;
-}
-
-static void notice(void *user, const char *key, const char *value,
-                   const char *reason) {
-  kmbi_watch *watch = user;
-  (void)reason;
-  if (strcmp(key, "clock_mhz") == 0) watch->clock_mhz = number(value);
-  if (strcmp(key, "preemptions") == 0) watch->preemptions = number(value);
-  if (strcmp(key, "steal_ms") == 0) watch->steal_ms = number(value);
-  if (strcmp(key, "throttle") == 0 && value && strcmp(value, "none") != 0) {
-    watch->throttled = true;
-    size_t size = strnlen(value, sizeof watch->throttle - 1);
-    memcpy(watch->throttle, value, size);
-    watch->throttle[size] = '\0';
-  }
-}
-
-void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch) {
-  kmb_device *device = run->device;
-  *watch = (kmbi_watch){.clock_mhz = -1, .preemptions = -1, .steal_ms = -1};
-  if (!KMBI_HAS(device->ops, telemetry)) return;
-  device->ops->telemetry(device->self, notice, watch);
-  /* Of several rounds the metadata tell the first start and the last end. */
-  uint32_t told = strcmp(when, "before") == 0 ? 0 : run->p.rounds - 1;
-  if (run->round == told) kmbi_metadata_telemetry(device, when, run->result);
 }

@@ -3,16 +3,6 @@
 #include "gaps.h"
 #include "structs.h"
 
-enum {
-  DEVICE_V1 = sizeof(kmb_gaps_device),
-  TRANSITION_V1 = sizeof(kmb_gaps_transition),
-  NAME_V1 = sizeof(kmb_gaps_name),
-  STREAM_V1 = sizeof(kmb_gaps_stream),
-  TARGET_V1 = sizeof(kmb_gaps_target),
-  LATENCY_V1 = sizeof(kmb_gaps_latency),
-  FINDING_V1 = sizeof(kmb_finding)
-};
-
 const kmbi_device_gaps *kmbi_gaps_device_at(const kmb_gaps *gaps,
                                             uint32_t index) {
   return kmbi_rows_at(&gaps->devices, index);
@@ -60,16 +50,21 @@ void kmbi_gaps_by_kind(const kmb_gaps *gaps, const kmbi_device_gaps *d,
   }
 }
 
-static kmb_status find_device(const kmb_gaps *gaps, uint64_t index,
-                              const void *out, const char *what,
-                              const kmbi_device_gaps **device) {
-  if (!gaps) return kmbi_fail(KMB_ERR_INVALID, "%s: gaps is NULL", what);
-  if (!out) return kmbi_fail(KMB_ERR_INVALID, "%s: nowhere to store it", what);
-  if (index >= gaps->devices.count)
-    return kmbi_fail(KMB_ERR_INVALID, "%s: device %llu of %u", what,
-                     (unsigned long long)index, (unsigned)gaps->devices.count);
-  *device = kmbi_gaps_device_at(gaps, (uint32_t)index);
-  return KMB_OK;
+/* NULL, with the status, if there is no such device. */
+static const kmbi_device_gaps *find_device(const kmb_gaps *gaps, uint64_t index,
+                                           const void *out, const char *what,
+                                           kmb_status *status) {
+  if (!gaps)
+    *status = kmbi_fail(KMB_ERR_INVALID, "%s: gaps is NULL", what);
+  else if (!out)
+    *status = kmbi_fail(KMB_ERR_INVALID, "%s: nowhere to store it", what);
+  else if (index >= gaps->devices.count)
+    *status =
+        kmbi_fail(KMB_ERR_INVALID, "%s: device %llu of %u", what,
+                  (unsigned long long)index, (unsigned)gaps->devices.count);
+  else
+    return kmbi_gaps_device_at(gaps, (uint32_t)index);
+  return NULL;
 }
 
 static kmb_status check_index(uint64_t index, uint64_t count,
@@ -85,9 +80,10 @@ uint64_t kmb_gaps_device_count(const kmb_gaps *gaps) {
 
 kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
                                kmb_gaps_device *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, index, out, "kmb_gaps_get_device", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, index, out, "kmb_gaps_get_device", &status);
+  if (!d) return status;
   const kmbi_trace_device *device =
       kmbi_rows_at(&gaps->trace->devices, d->device);
   kmb_gaps_device row = kmb_gaps_device_init();
@@ -112,16 +108,16 @@ kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
   row.transitions = d->transitions;
   row.names = d->shares;
   row.streams = d->streams;
-  return kmbi_copy_out(out, &row, sizeof row, DEVICE_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_DEVICE_V1,
                        "kmb_gaps_get_device: device");
 }
 
 kmb_status kmb_gaps_utilization(const kmb_gaps *gaps, uint64_t index,
                                 double *share) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status =
-      find_device(gaps, index, share, "kmb_gaps_utilization", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, index, share, "kmb_gaps_utilization", &status);
+  if (!d) return status;
   if (gaps->untraced_graphs)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      "utilization is not known: %llu graph launches have no "
@@ -135,9 +131,10 @@ kmb_status kmb_gaps_utilization(const kmb_gaps *gaps, uint64_t index,
 kmb_status kmb_gaps_get_transition(const kmb_gaps *gaps, uint64_t device,
                                    uint64_t index, kmb_gaps_transition *out) {
   static const char what[] = "kmb_gaps_get_transition";
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, what, &d);
-  if (!status) status = check_index(index, d->transitions, what);
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d = find_device(gaps, device, out, what, &status);
+  if (!d) return status;
+  status = check_index(index, d->transitions, what);
   if (status) return status;
   const kmbi_transition *t = kmbi_transition_at(gaps, d, (uint32_t)index);
   const kmbi_name *from = kmbi_name_at(gaps->trace, t->from);
@@ -155,15 +152,17 @@ kmb_status kmb_gaps_get_transition(const kmb_gaps *gaps, uint64_t device,
   row.host_ns = t->idle.host;
   row.queued_ns = t->idle.queued;
   row.unknown_ns = t->idle.unknown;
-  return kmbi_copy_out(out, &row, sizeof row, TRANSITION_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_TRANSITION_V1,
                        "kmb_gaps_get_transition: transition");
 }
 
 kmb_status kmb_gaps_get_name(const kmb_gaps *gaps, uint64_t device,
                              uint64_t index, kmb_gaps_name *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, "kmb_gaps_get_name", &d);
-  if (!status) status = check_index(index, d->shares, "kmb_gaps_get_name");
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_name", &status);
+  if (!d) return status;
+  status = check_index(index, d->shares, "kmb_gaps_get_name");
   if (status) return status;
   const kmbi_share *share = kmbi_share_at(gaps, d, (uint32_t)index);
   const kmbi_name *name = kmbi_name_at(gaps->trace, share->name);
@@ -175,15 +174,17 @@ kmb_status kmb_gaps_get_name(const kmb_gaps *gaps, uint64_t device,
   row.shortest_ns = share->shortest;
   row.longest_ns = share->longest;
   row.target = gaps->is_target && gaps->is_target[share->name];
-  return kmbi_copy_out(out, &row, sizeof row, NAME_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_NAME_V1,
                        "kmb_gaps_get_name: name");
 }
 
 kmb_status kmb_gaps_get_stream(const kmb_gaps *gaps, uint64_t device,
                                uint64_t index, kmb_gaps_stream *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, "kmb_gaps_get_stream", &d);
-  if (!status) status = check_index(index, d->streams, "kmb_gaps_get_stream");
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_stream", &status);
+  if (!d) return status;
+  status = check_index(index, d->streams, "kmb_gaps_get_stream");
   if (status) return status;
   const kmbi_stream *stream =
       kmbi_rows_at(&gaps->streams, gaps->stream_order[d->first_stream + index]);
@@ -195,7 +196,7 @@ kmb_status kmb_gaps_get_stream(const kmb_gaps *gaps, uint64_t device,
   row.ops = stream->ops;
   row.span_ns = stream->busy.end - stream->first;
   row.busy_ns = stream->busy.closed + (stream->busy.end - stream->busy.start);
-  return kmbi_copy_out(out, &row, sizeof row, STREAM_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_STREAM_V1,
                        "kmb_gaps_get_stream: stream");
 }
 
@@ -221,9 +222,10 @@ kmb_gaps_target kmbi_target_figures(const kmbi_device_gaps *d) {
 
 kmb_status kmb_gaps_get_target(const kmb_gaps *gaps, uint64_t device,
                                kmb_gaps_target *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, "kmb_gaps_get_target", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_target", &status);
+  if (!d) return status;
   if (!d->target.count)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      gaps->params.kernel
@@ -231,16 +233,17 @@ kmb_status kmb_gaps_get_target(const kmb_gaps *gaps, uint64_t device,
                          : "no kernel was named%s",
                      gaps->params.kernel ? gaps->params.kernel : "");
   kmb_gaps_target row = kmbi_target_figures(d);
-  return kmbi_copy_out(out, &row, sizeof row, TARGET_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_TARGET_V1,
                        "kmb_gaps_get_target: target");
 }
 
 kmb_status kmb_gaps_get_interval(const kmb_gaps *gaps, uint64_t device,
                                  uint64_t index, kmb_gaps_interval *out) {
   static const char what[] = "kmb_gaps_get_interval";
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, what, &d);
-  if (!status) status = check_index(index, d->intervals.count, what);
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d = find_device(gaps, device, out, what, &status);
+  if (!d) return status;
+  status = check_index(index, d->intervals.count, what);
   if (status) return status;
   const kmbi_interval *row = kmbi_rows_at(&d->intervals, (uint32_t)index);
   *out = (kmb_gaps_interval){row->interval, row->work, row->kernel_work,
@@ -250,10 +253,10 @@ kmb_status kmb_gaps_get_interval(const kmb_gaps *gaps, uint64_t device,
 
 kmb_status kmb_gaps_get_latency(const kmb_gaps *gaps, uint64_t device,
                                 kmb_gaps_latency *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status =
-      find_device(gaps, device, out, "kmb_gaps_get_latency", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_latency", &status);
+  if (!d) return status;
   const kmbi_latency *l = &d->latency;
   if (!l->count)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
@@ -265,7 +268,7 @@ kmb_status kmb_gaps_get_latency(const kmb_gaps *gaps, uint64_t device,
   row.longest_ns = l->longest;
   row.mean_ns = (double)l->total / (double)l->count;
   row.median_ns = l->median;
-  return kmbi_copy_out(out, &row, sizeof row, LATENCY_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_LATENCY_V1,
                        "kmb_gaps_get_latency: latency");
 }
 
@@ -288,6 +291,6 @@ kmb_status kmb_gaps_get_finding(const kmb_gaps *gaps, uint64_t index,
   finding.figure_count = at->figure_count;
   finding.code = at->code;
   finding.severity = at->severity;
-  return kmbi_copy_out(out, &finding, sizeof finding, FINDING_V1,
+  return kmbi_copy_out(out, &finding, sizeof finding, KMBI_FINDING_V1,
                        "kmb_gaps_get_finding: finding");
 }

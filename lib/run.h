@@ -8,6 +8,7 @@
 #include "ops.h"
 #include "result.h"
 #include "stats.h"
+#include "telemetry.h"
 
 #include <kmb/bench.h>
 
@@ -32,13 +33,17 @@ typedef enum kmbi_stop {
   KMBI_STOP_CANCELLED
 } kmbi_stop;
 
+/* Why prebuilt graphs are not timed by GRAPH. */
+#define KMBI_GRAPH_REFUSED \
+  "it needs n iterations in one graph, and a prebuilt one holds a single one"
+
 enum { KMBI_CHOICES = 8, KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
 
 /* Telemetry that findings are made from. */
 typedef struct kmbi_watch {
   double clock_mhz, preemptions, steal_ms; /* < 0: not known */
-  bool throttled;
-  char throttle[64];
+  uint32_t throttle;                       /* KMB_THROTTLE_… */
+  bool throttle_known;
 } kmbi_watch;
 
 /* What one round measured; times are per iteration. */
@@ -55,6 +60,13 @@ typedef struct kmbi_round {
   kmbi_op_rows rows; /* TRACE */
   kmbi_watch before, after;
 } kmbi_round;
+
+/* Whose clock samples were taken by that the caller drove. */
+typedef struct kmbi_given {
+  kmb_timer timer;    /* EVENT or HOST; AUTO: the caller's own */
+  const char *reason; /* why not another one; NULL: asked for, or the best */
+  uint64_t invalid;   /* samples that were left out */
+} kmbi_given;
 
 typedef struct kmbi_run {
   kmb_device *device;
@@ -116,11 +128,14 @@ typedef struct kmbi_run {
   size_t sample_first;       /* of those that are kept */
   size_t places[KMBI_BLOCK]; /* of the block's samples; SIZE_MAX: none */
   kmbi_ops ops;
+  kmbi_track track; /* telemetry of all rounds, while they were measured */
 
   /* Check. */
   double check_error; /* < 0: the callback gave none */
   const char *check_text;
   char check_skipped[160]; /* why it was, "" if it was not */
+
+  kmbi_given given; /* of samples that were not taken by the engine */
 
   double cold_ratio; /* time over the warm time; 0: not probed */
 
@@ -153,15 +168,22 @@ bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
                      double *ns, double *uncertainty);
+/* The fewest iterations of a replay, whole rings of slots. */
+uint64_t kmbi_replay_batch(const kmbi_run *run);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
-void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch);
+/* Reads telemetry at the beginning or the end of a round. */
+void kmbi_watch_read(kmbi_run *run, bool after, kmbi_watch *watch);
+/* And while measuring, if enough time has passed. */
+void kmbi_track_take(kmbi_run *run);
 /* Device operations: begins a round, takes those of the last `got` samples,
  * ends the round; and what the result gets of it. */
 kmb_status kmbi_ops_begin(kmbi_run *run);
 kmb_status kmbi_ops_take(kmbi_run *run, uint64_t got);
 kmb_status kmbi_ops_finish(kmbi_run *run, kmbi_round *round);
 void kmbi_set_ops(kmbi_run *run, const kmbi_round *round);
+/* The launch callback of prebuilt graphs; `user` is the run. */
+kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch);
 /* Asks the backend how to measure (prepare), and again once the number of
  * device operations is known. */
 kmb_status kmbi_choose(kmbi_run *run);
@@ -184,8 +206,10 @@ void kmbi_set_prediction(kmbi_run *run, const kmb_roofline *roofline);
 
 /* kmb_result_from_samples() for a caller that holds the device. */
 kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
-                             const double *ns, uint64_t count, double tick_ns,
-                             kmb_result **out);
+                             const kmbi_given *given, const double *ns,
+                             uint64_t count, double tick_ns, kmb_result **out);
+/* Timer of samples that were given, and what is to be said of it. */
+void kmbi_set_given(kmbi_run *run);
 
 /* Names for results and messages. */
 const char *kmbi_timer_name(kmb_timer timer);

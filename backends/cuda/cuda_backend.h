@@ -38,8 +38,8 @@ typedef struct kmbi_cuda_space {
   kmbi_cu_pointer gate_device;
 } kmbi_cuda_space;
 
-/* Words of `scratch`: the sink of sweeps, then what kernels write. */
-enum { KMBI_CUDA_SCRATCH = 4096, KMBI_CUDA_OUT = 64, KMBI_CUDA_STEPS = 64 };
+/* Bytes of `scratch`: the sink of sweeps, then what kernels write. */
+enum { KMBI_CUDA_SCRATCH = 1 << 18, KMBI_CUDA_OUT = 64, KMBI_CUDA_STEPS = 64 };
 
 /* Our allocations: where each is and what it was asked from. */
 typedef struct kmbi_cuda_block {
@@ -50,7 +50,8 @@ typedef struct kmbi_cuda_block {
   uint64_t bytes; /* of the caller's hook; 0: ours */
 } kmbi_cuda_block;
 
-/* A bias and how far off it may be, of one timer, launch mode and batch. */
+/* A bias and how far off it may be, of one timer, launch mode and batch, after
+ * sweeps or not. */
 typedef struct kmbi_cuda_bias {
   double ns; /* of an iteration */
   double uncertainty_ns;
@@ -58,11 +59,12 @@ typedef struct kmbi_cuda_bias {
   uint64_t used;  /* the one used longest ago gives way */
   kmb_timer timer;
   kmb_launch_mode mode;
+  bool cold;
   kmb_status status; /* of measuring it */
   char why[KMBI_CUDA_TEXT];
 } kmbi_cuda_bias;
 
-enum { KMBI_CUDA_BIASES = 16 };
+enum { KMBI_CUDA_BIASES = 16, KMBI_CUDA_REASONS = 16 };
 
 typedef struct kmbi_cuda {
   const kmb_host *host;
@@ -86,7 +88,8 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
-  char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
+  bool blocking, blocking_known; /* launches wait for their kernels */
+  uint64_t ungated_said[KMBI_CUDA_REASONS]; /* hashes of what was logged */
   /* A launch that was held up behind a closed gate, while the stream is open.
    */
   kmb_launch_fn held_up;
@@ -129,10 +132,14 @@ kmb_status kmbi_cuda_sweep_prepare(void *self, uint64_t bytes);
 kmb_status kmbi_cuda_sweep(kmbi_cuda *self, kmbi_cu_stream stream);
 kmb_status kmbi_cuda_touch(kmbi_cuda *self, kmbi_cu_stream stream,
                            const kmb_span *span);
+/* Cycles of the SM clock, at its highest, in `ns`. */
+uint64_t kmbi_cuda_cycles(kmbi_cuda *self, double ns);
 kmb_status kmbi_cuda_spin(kmbi_cuda *self, kmbi_cu_stream stream,
                           uint64_t cycles, kmbi_cu_pointer out);
 
 /* stream.c */
+/* Works in the stream's context from now on, which becomes current. */
+kmb_status kmbi_cuda_adopt(kmbi_cuda *self, kmbi_cu_stream stream);
 kmb_status kmbi_cuda_stream_open(void *self, void *callers, void **stream);
 void kmbi_cuda_stream_close(void *self, void *stream);
 kmb_status kmbi_cuda_stream_wait(void *self, void *stream, double limit_ns);
@@ -165,6 +172,7 @@ void kmbi_cuda_memory_close(kmbi_cuda *self);
 kmb_status kmbi_cuda_fill_random(void *self, const kmb_fill *fill);
 
 /* propose.c */
+bool kmbi_cuda_has_graphs(const kmbi_cuda *self);
 const char *kmbi_cuda_choice_problem(const kmbi_cuda *self,
                                      const kmb_choice *choice);
 kmb_status kmbi_cuda_propose(void *self, const kmb_request *request,
@@ -179,6 +187,9 @@ kmb_status kmbi_cuda_plan_run(void *self, void *plan, uint64_t count,
                               uint64_t *got);
 void kmbi_cuda_plan_destroy(void *self, void *plan);
 
+/* Enqueues a caller's graph. */
+kmb_status kmbi_cuda_graph_launch(void *self, void *graph, void *stream);
+
 /* ops.c */
 kmb_status kmbi_cuda_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
                               void *user);
@@ -187,6 +198,14 @@ kmb_status kmbi_cuda_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
 void kmbi_cuda_plan_findings(void *self, void *plan, kmb_find_fn find,
                              void *user);
 
+/* marks.c */
+kmb_status kmbi_cuda_session_open(void *self, void *stream, uint32_t count,
+                                  void **session);
+kmb_status kmbi_cuda_session_mark(void *self, void *session, uint32_t mark);
+kmb_status kmbi_cuda_session_read(void *self, void *session, uint32_t from,
+                                  uint32_t to, double *ns);
+void kmbi_cuda_session_close(void *self, void *session);
+
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
                              uint64_t batch, double *ns,
@@ -194,7 +213,11 @@ kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
 
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);
-void kmbi_cuda_telemetry(void *self, kmb_emit_fn emit, void *user);
+/* NVML's handle, found by UUID or PCI id: its order is not CUDA's. */
+const kmbi_nvml_api *kmbi_cuda_find_nvml(kmbi_cuda *self);
+
+/* telemetry.c */
+void kmbi_cuda_telemetry(void *self, kmb_telemetry_fn emit, void *user);
 /* Whether the device is a part (MIG) of a GPU. */
 bool kmbi_cuda_is_slice(kmbi_cuda *self);
 

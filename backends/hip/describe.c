@@ -57,13 +57,11 @@ void kmbi_hip_describe(void *opened, kmb_emit_fn emit, void *user) {
     emit(user, "device.ecc", NULL, "HIP does not tell it");
 }
 
-/* One number, or why there is none. */
-static void emit_number(kmb_emit_fn emit, void *user, const char *key,
-                        bool known, double value) {
-  char text[64];
-  snprintf(text, sizeof text, "%.10g", value);
-  emit(user, key, known ? text : NULL,
-       known ? NULL : "neither amd-smi nor sysfs tells it");
+/* Telemetry: each a value, or why there is none. */
+
+static void give(kmb_telemetry_fn emit, void *user, kmb_telemetry id,
+                 bool known, double value) {
+  emit(user, id, value, known ? NULL : "neither amd-smi nor sysfs tells it");
 }
 
 static bool read_clock(kmbi_hip *self, const kmbi_smi_api *smi, unsigned type,
@@ -88,7 +86,7 @@ static bool read_temperature(kmbi_hip *self, const kmbi_smi_api *smi,
       !smi->temperature(self->smi_device, KMBI_SMI_SENSOR_JUNCTION,
                         KMBI_SMI_METRIC_CURRENT, &whole)) {
     *celsius = (double)whole;
-    return true;
+    return whole >= 0;
   }
   bool known = kmbi_hip_hwmon(self, "temp2_input", &milli);
   *celsius = (double)milli / 1e3;
@@ -104,36 +102,27 @@ static bool read_energy(kmbi_hip *self, const kmbi_smi_api *smi,
       smi->energy(self->smi_device, &count, &unit, &when))
     return false;
   *joules = (double)count * (double)unit / 1e6;
-  return true;
+  return unit > 0;
 }
 
-static bool read_power(kmbi_hip *self, double *watts) {
-  uint64_t microwatts = 0;
-  bool known = kmbi_hip_hwmon(self, "power1_average", &microwatts) ||
-               kmbi_hip_hwmon(self, "power1_input", &microwatts);
-  *watts = (double)microwatts / 1e6;
-  return known;
-}
-
-void kmbi_hip_telemetry(void *opened, kmb_emit_fn emit, void *user) {
+void kmbi_hip_telemetry(void *opened, kmb_telemetry_fn emit, void *user) {
   kmbi_hip *self = opened;
   double value = 0;
-  if (self->ungated[0]) emit(user, "event_gate", NULL, self->ungated);
   if (self->lost) {
-    emit(user, "clock_mhz", NULL, "the device is lost");
+    emit(user, KMB_TELEMETRY_CLOCK, 0, "the device is lost");
     return;
   }
   const kmbi_smi_api *smi = kmbi_hip_find_smi(self);
   bool known = read_clock(self, smi, KMBI_SMI_CLOCK_GFX, "freq1_input", &value);
-  emit_number(emit, user, "clock_mhz", known, value);
+  give(emit, user, KMB_TELEMETRY_CLOCK, known, value);
   known = read_clock(self, smi, KMBI_SMI_CLOCK_MEMORY, "freq2_input", &value);
-  emit_number(emit, user, "memory_clock_mhz", known, value);
-  known = read_power(self, &value);
-  emit_number(emit, user, "power_w", known, value);
+  give(emit, user, KMB_TELEMETRY_MEMORY_CLOCK, known, value);
   known = read_energy(self, smi, &value);
-  emit_number(emit, user, "energy_j", known, value);
+  give(emit, user, KMB_TELEMETRY_ENERGY, known, value);
   known = read_temperature(self, smi, &value);
-  emit_number(emit, user, "temperature_c", known, value);
-  emit(user, "throttle", NULL,
+  give(emit, user, KMB_TELEMETRY_TEMPERATURE, known, value);
+  emit(user, KMB_TELEMETRY_POWER, 0,
+       "AMD averages power over a time that it does not state; see energy_j");
+  emit(user, KMB_TELEMETRY_THROTTLE, 0,
        "the reasons are told in another way by each version of amd-smi");
 }

@@ -16,7 +16,6 @@ static void without(kmbi_hip_plan *plan, const char *why) {
   char line[KMBI_HIP_TEXT + 64];
   plan->gated = false;
   snprintf(plan->ungated, sizeof plan->ungated, "%s", why);
-  snprintf(self->ungated, sizeof self->ungated, "%s", why);
   snprintf(line, sizeof line, "no gate, so that host gaps may be timed too: %s",
            why);
   host->log(host->ctx, KMB_LOG_WARNING, line);
@@ -37,7 +36,6 @@ static const char gave_up[] =
 kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   char why[KMBI_HIP_TEXT];
   kmbi_hip_error kept = plan->before;
-  plan->self->ungated[0] = '\0';
   plan->gated = false;
   kmb_status status = first_use(plan);
   if (status) return status;

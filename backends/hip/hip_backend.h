@@ -94,7 +94,6 @@ typedef struct kmbi_hip {
   bool lost;   /* nothing is asked of HIP any more */
   bool smi_tried;
   bool warned;                 /* of a capture beside NCCL */
-  char ungated[KMBI_HIP_TEXT]; /* why the last plan had no gate */
   /* A launch that outlasted a closed gate, while the stream is open. */
   kmb_launch_fn held_up;
   void *held_up_user;
@@ -217,7 +216,7 @@ kmb_status kmbi_hip_bias_of(void *self, const kmb_choice *choice,
 
 /* describe.c */
 void kmbi_hip_describe(void *self, kmb_emit_fn emit, void *user);
-void kmbi_hip_telemetry(void *self, kmb_emit_fn emit, void *user);
+void kmbi_hip_telemetry(void *self, kmb_telemetry_fn emit, void *user);
 /* amd-smi's handle of the device; NULL with the reason in smi_failure. */
 const kmbi_smi_api *kmbi_hip_find_smi(kmbi_hip *self);
 

@@ -313,6 +313,7 @@ VALUE(KMB_FINDING_GRAPHS_NOT_TRACED, 36);
 VALUE(KMB_FINDING_GRAPHS_AS_SPANS, 37);
 VALUE(KMB_FINDING_CAUSE_UNKNOWN, 38);
 VALUE(KMB_FINDING_UNKNOWN_DEVICE, 39);
+VALUE(KMB_FINDING_GRAPH_UNSEEN, 40);
 VALUE(KMB_OP_KERNEL, 1);
 VALUE(KMB_OP_MEMCPY, 2);
 VALUE(KMB_OP_MEMSET, 3);
@@ -567,7 +568,9 @@ MEMBER(kmb_bench_params, launch_mode, 244, 4, int32_t);
 MEMBER(kmb_bench_params, cache, 248, 4, int32_t);
 MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
 MEMBER(kmb_bench_params, peaks, 256, 8, const kmb_peaks *);
-GROWS(kmb_bench_params, 264);
+MEMBER(kmb_bench_params, graphs, 264, 8, void *const *);
+MEMBER(kmb_bench_params, graph_count, 272, 8, uint64_t);
+GROWS(kmb_bench_params, 280);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);

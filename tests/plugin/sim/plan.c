@@ -102,6 +102,12 @@ static kmb_status check_desc(sim_device *device, const kmb_plan_desc *d) {
     sim_misuse(device, "plan_create: a required field is missing");
     return KMB_ERR_INVALID;
   }
+  if (d->graphs &&
+      (c->timer == KMB_TIMER_GRAPH || c->launch_mode != KMB_LAUNCH_GRAPH)) {
+    sim_misuse(device, "plan_create: prebuilt graphs as plain launches or with "
+                       "the timer GRAPH");
+    return KMB_ERR_INVALID;
+  }
   if (d->batch > 1 && (d->reset || single)) {
     sim_misuse(device, "plan_create: a batch with a reset hook or COLD on "
                        "HOST");
@@ -122,7 +128,7 @@ kmb_status sim_plan_create(void *self, const kmb_plan_desc *desc, void **out) {
     return host->fail(host->ctx, KMB_ERR_BUSY, 0,
                       "simulated device: the timer is held by another tool");
   bool graph = desc->choice.launch_mode == KMB_LAUNCH_GRAPH;
-  if (graph && device->config.nocapture)
+  if (graph && !desc->graphs && device->config.nocapture)
     return host->fail(host->ctx, KMB_ERR_CAPTURE, 0,
                       "simulated device: the launch cannot be captured");
   sim_plan *plan = host->alloc(host->ctx, sizeof *plan, _Alignof(sim_plan));
@@ -131,7 +137,7 @@ kmb_status sim_plan_create(void *self, const kmb_plan_desc *desc, void **out) {
                       "simulated device: no memory for a plan");
   *plan = (sim_plan){.device = device, .desc = *desc};
   device->plans++;
-  if (graph) status = capture(plan);
+  if (graph && !desc->graphs) status = capture(plan);
   if (status) {
     sim_plan_destroy(device, plan);
     return status;
@@ -158,6 +164,17 @@ kmb_status sim_plan_run(void *self, void *opaque, uint64_t count,
     ++*got;
   }
   return KMB_OK;
+}
+
+kmb_status sim_graph_launch(void *self, void *graph, void *stream) {
+  sim_device *device = self;
+  const sim_graph *given = graph;
+  const sim_stream *s = stream;
+  SIM_FAULT(device, graph_launch);
+  if (!s || s->device != device)
+    sim_misuse(device, "graph_launch on a stream that is not open");
+  device->run_count = 0;
+  return sim_replay(device, given->nodes, given->count);
 }
 
 kmb_status sim_plan_keep(sim_plan *plan, size_t count) {

@@ -25,17 +25,26 @@ static kmb_status prepare(sim_plan *plan, uint32_t slot) {
   return status;
 }
 
-static kmb_status replay(sim_plan *plan, size_t graph) {
-  sim_device *device = plan->device;
+kmb_status sim_replay(sim_device *device, const sim_kernel *nodes,
+                      uint64_t count) {
   kmb_status status = KMB_OK;
   device->clock += device->config.launch;
   if (device->clock > device->idle_at) device->idle_at = device->clock;
   device->in_graph = true;
-  for (size_t i = plan->graphs[graph]; !status && i < plan->graphs[graph + 1];
-       i++)
-    status = sim_execute(device, &plan->nodes[i]);
+  for (uint64_t i = 0; !status && i < count; i++)
+    status = sim_execute(device, &nodes[i]);
   device->in_graph = false;
   return status;
+}
+
+static kmb_status replay(sim_plan *plan, size_t graph) {
+  if (plan->desc.graphs) {
+    const sim_graph *given = plan->desc.graphs[graph];
+    return sim_replay(plan->device, given->nodes, given->count);
+  }
+  size_t first = plan->graphs[graph];
+  return sim_replay(plan->device, plan->nodes + first,
+                    plan->graphs[graph + 1] - first);
 }
 
 /* One iteration's device work, by callback or by its slot's graph. */

@@ -33,6 +33,12 @@ typedef struct sim_stream {
   uint64_t magic;
 } sim_stream;
 
+/* A caller's graph: one iteration's operations. */
+typedef struct sim_graph {
+  const sim_kernel *nodes;
+  uint64_t count;
+} sim_graph;
+
 #define SIM_STREAM_MAGIC 0x73696d73747265ULL
 
 static inline sim_stream sim_stream_init(void) {

@@ -101,10 +101,10 @@ enum {
   KMB_BENCH_REQUIRE_CHECK = 1u << 8   /**< a check must have run and passed */
 };
 
-/** What to measure and how. Only `launch` is required. Strings and arrays are
- *  copied; callbacks and handles must outlive the call. Limits: 64 axes with
- *  distinct keys, 1024 pairs of metadata, 1000 rounds, 2^32 samples and
- *  iterations a sample, a target of 100%. */
+/** What to measure and how. Only `launch` (or `graphs`) is required. Strings
+ * and arrays are copied; callbacks and handles must outlive the call. Limits:
+ * 64 axes with distinct keys, 1024 pairs of metadata, 1000 rounds, 2^32 samples
+ * and iterations a sample, a target of 100%. */
 typedef struct kmb_bench_params {
   size_t struct_size;
   const char *name;
@@ -156,6 +156,15 @@ typedef struct kmb_bench_params {
   int32_t reserved;       /**< must be 0 */
   const kmb_peaks *peaks; /**< where the device's datasheet figures are looked
                                up; NULL: the table that is compiled in */
+  /** Prebuilt executable graphs of the backend's kind (cudaGraphExec_t), one a
+   *  slot, each of one iteration that works on that slot's pointers; `launch`
+   *  is NULL then. They stay the caller's and are launched as they are. No more
+   *  slots are used than there are graphs, and the timer GRAPH, which needs
+   *  several iterations in one, is passed over. With buffers of the library's,
+   *  first make slots (kmb_buffers_prepare()); one round only, since a graph
+   *  does not follow them when they move. NULL: none */
+  void *const *graphs;
+  uint64_t graph_count;
 } kmb_bench_params;
 
 static inline kmb_bench_params kmb_bench_params_init(void) {
@@ -174,7 +183,8 @@ static inline kmb_bench_params kmb_bench_params_init(void) {
  *  @param params  what to measure
  *  @param[out] result  the new result; free it with kmb_result_destroy();
  *                      NULL on failure
- *  @retval KMB_ERR_INVALID      NULL, no launch, a value out of range
+ *  @retval KMB_ERR_INVALID      NULL, neither launch nor graphs or both, a
+ *                               value out of range
  *  @retval KMB_ERR_UNSUPPORTED  `params` asks for what this version lacks. A
  *                               timer or launch mode that the backend lacks is
  *                               FALLBACK_TIMER, or with KMB_BENCH_REQUIRE_…
@@ -226,20 +236,31 @@ KMB_API kmb_status kmb_result_from_samples(kmb_device *device,
                                            double tick_ns, kmb_result **result);
 
 /** A caller-driven measurement: for a region of a running program, where the
- *  library cannot call the work itself. */
+ *  library cannot call the work itself.
+ *
+ *  With kmb_bench_params::stream and a backend that has it, samples are taken
+ * by the device's clock: marks on that stream, without a wait, a gate or a
+ *  correction (the result says `EVENT` and `UNCALIBRATED`). What the stream
+ * waits for between the marks is in them. Else, and with the timer HOST, they
+ * are host time between the calls. */
 typedef struct kmb_session kmb_session;
 
 /** Starts a session. It occupies the device until kmb_session_end() or
  *  kmb_session_abandon().
  *  @param device  an open device
- *  @param params  as for kmb_result_from_samples(); what it points to must
- *                 live until the session ends
+ *  @param params  as for kmb_result_from_samples(), and `stream` and `timer`
+ *                 (AUTO, EVENT, HOST; others are passed over with the reason,
+ *                 or an error with KMB_BENCH_REQUIRE_TIMER); what it points to
+ *                 must live until the session ends
  *  @param[out] session  the new session
- *  @retval KMB_ERR_INVALID  NULL or a value out of range
+ *  @retval KMB_ERR_INVALID  NULL, a value out of range, a stream of another
+ *                           device
+ *  @retval KMB_ERR_UNAVAILABLE  the required timer cannot be had
  *  @retval KMB_ERR_NOMEM    out of memory
  *  @retval KMB_ERR_BUSY     the device is in use
+ *  @retval KMB_ERR_LOST     the device is lost
  *  @retval KMB_ERR_FORKED   the device belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
  *  @blocks no
  *  @since 0.1 */
@@ -251,10 +272,12 @@ KMB_API kmb_status kmb_session_begin(kmb_device *device,
  *  @param session  a session
  *  @retval KMB_ERR_INVALID  NULL, or a sample is running
  *  @retval KMB_ERR_NOMEM    no room for another sample
+ *  @retval KMB_ERR_LOST     what was marked did not come to its end
  *  @retval KMB_ERR_FORKED   the session belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
- *  @blocks no
+ *  @blocks no; by the device's clock, once 256 samples wait to be read, until
+ *          the older half of them has ended
  *  @since 0.1 */
 KMB_API kmb_status kmb_session_sample_begin(kmb_session *session);
 
@@ -262,8 +285,9 @@ KMB_API kmb_status kmb_session_sample_begin(kmb_session *session);
  *  @param session     a session
  *  @param iterations  how often the operation ran since the start, at least 1
  *  @retval KMB_ERR_INVALID  NULL, no iterations, or no sample is running
+ *  @retval KMB_ERR_LOST     the device is lost
  *  @retval KMB_ERR_FORKED   the session belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
  *  @blocks no
  *  @since 0.1 */
@@ -276,10 +300,13 @@ KMB_API kmb_status kmb_session_sample_end(kmb_session *session,
  *                      NULL on failure
  *  @retval KMB_ERR_INVALID  NULL, or no sample was completed
  *  @retval KMB_ERR_NOMEM    out of memory
+ *  @retval KMB_ERR_LOST     what was marked did not come to its end
+ *  @retval KMB_ERR_VENDOR   no sample has a time that can be
  *  @retval KMB_ERR_FORKED   the session belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
- *  @blocks as kmb_result_from_samples() does
+ *  @blocks as kmb_result_from_samples() does; by the device's clock also until
+ *          all samples have ended
  *  @since 0.1 */
 KMB_API kmb_status kmb_session_end(kmb_session *session, kmb_result **result);
 

@@ -39,7 +39,6 @@ const char *sim_file(const char *path) {
       {OURS "hwmon/hwmon5/freq1_input", "2100000000\n"},
       {OURS "hwmon/hwmon5/freq2_input", "1300000000\n"},
       {OURS "hwmon/hwmon5/temp2_input", "47000\n"},
-      {OURS "hwmon/hwmon5/power1_average", "412000000\n"},
   };
   const char *text = find(always, sizeof always / sizeof always[0], path);
   if (!text && !sim_set()->no_measures)
