@@ -467,7 +467,6 @@ static const struct {
     TEST(telemetry_is_read_while_measuring),
     TEST(each_slot_has_its_prebuilt_graph),
     TEST(a_stream_of_another_context_serves),
-    TEST(streams_that_fork_and_join_have_rows_of_their_own),
     TEST(a_launch_that_waits_behind_the_gate_is_let_go)
 #undef TEST
 };

@@ -228,11 +228,17 @@ static void *take(sim_type type, size_t bytes, size_t align) {
   return memory;
 }
 
+/* A test may take memory away that is in use. */
+static size_t unused(void) {
+  size_t all = sim_set()->memory_bytes, taken = used();
+  return all > taken ? all - taken : 0;
+}
+
 kmbi_cu_result sim_cuMemAlloc(kmbi_cu_pointer *pointer, size_t bytes) {
   ENTER_CONTEXT(cuMemAlloc, SIM_LAUNCH);
   if (sim_unsafe()) return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
   if (!bytes) return INVALID_VALUE;
-  if (bytes > sim_set()->memory_bytes - used()) return KMBI_CU_OUT_OF_MEMORY;
+  if (bytes > unused()) return KMBI_CU_OUT_OF_MEMORY;
   *pointer = (uintptr_t)take(SIM_BLOCK, bytes, 512);
   return *pointer ? 0 : KMBI_CU_OUT_OF_MEMORY;
 }
@@ -265,7 +271,7 @@ kmbi_cu_result sim_cuMemFree(kmbi_cu_pointer pointer) {
 kmbi_cu_result sim_cuMemGetInfo(size_t *available, size_t *total) {
   ENTER_CONTEXT(cuMemGetInfo, SIM_CALL);
   *total = sim_set()->memory_bytes;
-  *available = *total - used();
+  *available = unused();
   return 0;
 }
 
