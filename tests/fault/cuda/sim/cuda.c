@@ -209,12 +209,13 @@ unsigned cuCtxSynchronize(void) {
 
 /* Memory. */
 
-static uint64_t used(void) {
+static uint64_t unused(void) {
   uint64_t bytes = 0;
+  uint64_t all = sim_set()->memory_bytes; /* may be less than it was */
   for (const sim_object *o = sim_objects(); o; o = o->next)
     if (o->type == SIM_BLOCK)
       bytes += ((const struct sim_block *)(const void *)o)->bytes;
-  return bytes;
+  return bytes < all ? all - bytes : 0;
 }
 
 /* Memory that nobody wrote holds anything. */
@@ -232,7 +233,7 @@ kmbi_cu_result sim_cuMemAlloc(kmbi_cu_pointer *pointer, size_t bytes) {
   ENTER_CONTEXT(cuMemAlloc, SIM_LAUNCH);
   if (sim_unsafe()) return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
   if (!bytes) return INVALID_VALUE;
-  if (bytes > sim_set()->memory_bytes - used()) return KMBI_CU_OUT_OF_MEMORY;
+  if (bytes > unused()) return KMBI_CU_OUT_OF_MEMORY;
   *pointer = (uintptr_t)take(SIM_BLOCK, bytes, 512);
   return *pointer ? 0 : KMBI_CU_OUT_OF_MEMORY;
 }
@@ -265,7 +266,7 @@ kmbi_cu_result sim_cuMemFree(kmbi_cu_pointer pointer) {
 kmbi_cu_result sim_cuMemGetInfo(size_t *available, size_t *total) {
   ENTER_CONTEXT(cuMemGetInfo, SIM_CALL);
   *total = sim_set()->memory_bytes;
-  *available = *total - used();
+  *available = unused();
   return 0;
 }
 
