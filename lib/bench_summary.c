@@ -29,9 +29,7 @@ static const kmbi_round *median_round(const kmbi_run *run) {
 static double correction(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
   if (round->stop == KMBI_STOP_NONE) {
-    kmbi_result_absent(result, KMB_VALUE_BIAS, "the samples were given");
-    kmbi_result_set_text(result, KMB_VALUE_ZERO_REFERENCE,
-                         "the caller's clock");
+    kmbi_set_given(run);
     return 0;
   }
   if (run->choice.timer == KMB_TIMER_HOST) {

@@ -417,11 +417,12 @@ static kmb_status read_params(const kmb_gaps_params *params,
   return KMB_OK;
 }
 
-static kmb_status create(const kmb_trace *trace, const kmb_gaps_params *params,
-                         const kmb_hooks *hooks, kmb_gaps **out) {
+/* NULL without memory; what it needs besides may have failed. */
+static kmb_gaps *create(const kmb_trace *trace, const kmb_gaps_params *params,
+                        const kmb_hooks *hooks) {
   kmbi_memory memory = kmbi_memory_from(hooks);
   kmb_gaps *gaps = kmbi_alloc(&memory, 1, sizeof *gaps);
-  if (!gaps) return kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
+  if (!gaps) return NULL;
   gaps->memory = memory;
   gaps->trace = trace;
   gaps->params = *params;
@@ -432,24 +433,24 @@ static kmb_status create(const kmb_trace *trace, const kmb_gaps_params *params,
   kmbi_rows_init(&gaps->streams, &gaps->memory, sizeof(kmbi_stream));
   gaps->params.kernel = kmbi_utf8_copy(&gaps->arena, params->kernel);
   gaps->params.range = kmbi_utf8_copy(&gaps->arena, params->range);
-  *out = gaps;
-  if (kmbi_arena_failed(&gaps->arena))
-    return kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
-  return KMB_OK;
+  return gaps;
 }
 
 kmb_status kmb_gaps_analyse(const kmb_trace *trace,
                             const kmb_gaps_params *params, kmb_gaps **out) {
   kmb_gaps_params copy;
   kmb_hooks hooks;
-  kmb_gaps *gaps = NULL;
   if (out) *out = NULL;
   if (!trace || !out)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_gaps_analyse: %s is NULL",
                      !trace ? "trace" : "gaps");
   kmb_status status = read_params(params, &copy, &hooks);
-  if (!status) status = create(trace, &copy, &hooks, &gaps);
-  if (!status) status = analyse(gaps);
+  if (status) return status;
+  kmb_gaps *gaps = create(trace, &copy, &hooks);
+  if (!gaps || kmbi_arena_failed(&gaps->arena))
+    status = kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
+  else
+    status = analyse(gaps);
   if (status) {
     kmb_gaps_destroy(gaps);
     return status;

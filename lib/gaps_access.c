@@ -50,16 +50,21 @@ void kmbi_gaps_by_kind(const kmb_gaps *gaps, const kmbi_device_gaps *d,
   }
 }
 
-static kmb_status find_device(const kmb_gaps *gaps, uint64_t index,
-                              const void *out, const char *what,
-                              const kmbi_device_gaps **device) {
-  if (!gaps) return kmbi_fail(KMB_ERR_INVALID, "%s: gaps is NULL", what);
-  if (!out) return kmbi_fail(KMB_ERR_INVALID, "%s: nowhere to store it", what);
-  if (index >= gaps->devices.count)
-    return kmbi_fail(KMB_ERR_INVALID, "%s: device %llu of %u", what,
-                     (unsigned long long)index, (unsigned)gaps->devices.count);
-  *device = kmbi_gaps_device_at(gaps, (uint32_t)index);
-  return KMB_OK;
+/* NULL, with the status, if there is no such device. */
+static const kmbi_device_gaps *find_device(const kmb_gaps *gaps, uint64_t index,
+                                           const void *out, const char *what,
+                                           kmb_status *status) {
+  if (!gaps)
+    *status = kmbi_fail(KMB_ERR_INVALID, "%s: gaps is NULL", what);
+  else if (!out)
+    *status = kmbi_fail(KMB_ERR_INVALID, "%s: nowhere to store it", what);
+  else if (index >= gaps->devices.count)
+    *status =
+        kmbi_fail(KMB_ERR_INVALID, "%s: device %llu of %u", what,
+                  (unsigned long long)index, (unsigned)gaps->devices.count);
+  else
+    return kmbi_gaps_device_at(gaps, (uint32_t)index);
+  return NULL;
 }
 
 static kmb_status check_index(uint64_t index, uint64_t count,
@@ -75,9 +80,10 @@ uint64_t kmb_gaps_device_count(const kmb_gaps *gaps) {
 
 kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
                                kmb_gaps_device *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, index, out, "kmb_gaps_get_device", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, index, out, "kmb_gaps_get_device", &status);
+  if (!d) return status;
   const kmbi_trace_device *device =
       kmbi_rows_at(&gaps->trace->devices, d->device);
   kmb_gaps_device row = kmb_gaps_device_init();
@@ -108,10 +114,10 @@ kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
 
 kmb_status kmb_gaps_utilization(const kmb_gaps *gaps, uint64_t index,
                                 double *share) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status =
-      find_device(gaps, index, share, "kmb_gaps_utilization", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, index, share, "kmb_gaps_utilization", &status);
+  if (!d) return status;
   if (gaps->untraced_graphs)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      "utilization is not known: %llu graph launches have no "
@@ -125,9 +131,10 @@ kmb_status kmb_gaps_utilization(const kmb_gaps *gaps, uint64_t index,
 kmb_status kmb_gaps_get_transition(const kmb_gaps *gaps, uint64_t device,
                                    uint64_t index, kmb_gaps_transition *out) {
   static const char what[] = "kmb_gaps_get_transition";
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, what, &d);
-  if (!status) status = check_index(index, d->transitions, what);
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d = find_device(gaps, device, out, what, &status);
+  if (!d) return status;
+  status = check_index(index, d->transitions, what);
   if (status) return status;
   const kmbi_transition *t = kmbi_transition_at(gaps, d, (uint32_t)index);
   const kmbi_name *from = kmbi_name_at(gaps->trace, t->from);
@@ -151,9 +158,11 @@ kmb_status kmb_gaps_get_transition(const kmb_gaps *gaps, uint64_t device,
 
 kmb_status kmb_gaps_get_name(const kmb_gaps *gaps, uint64_t device,
                              uint64_t index, kmb_gaps_name *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, "kmb_gaps_get_name", &d);
-  if (!status) status = check_index(index, d->shares, "kmb_gaps_get_name");
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_name", &status);
+  if (!d) return status;
+  status = check_index(index, d->shares, "kmb_gaps_get_name");
   if (status) return status;
   const kmbi_share *share = kmbi_share_at(gaps, d, (uint32_t)index);
   const kmbi_name *name = kmbi_name_at(gaps->trace, share->name);
@@ -171,9 +180,11 @@ kmb_status kmb_gaps_get_name(const kmb_gaps *gaps, uint64_t device,
 
 kmb_status kmb_gaps_get_stream(const kmb_gaps *gaps, uint64_t device,
                                uint64_t index, kmb_gaps_stream *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, "kmb_gaps_get_stream", &d);
-  if (!status) status = check_index(index, d->streams, "kmb_gaps_get_stream");
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_stream", &status);
+  if (!d) return status;
+  status = check_index(index, d->streams, "kmb_gaps_get_stream");
   if (status) return status;
   const kmbi_stream *stream =
       kmbi_rows_at(&gaps->streams, gaps->stream_order[d->first_stream + index]);
@@ -211,9 +222,10 @@ kmb_gaps_target kmbi_target_figures(const kmbi_device_gaps *d) {
 
 kmb_status kmb_gaps_get_target(const kmb_gaps *gaps, uint64_t device,
                                kmb_gaps_target *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, "kmb_gaps_get_target", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_target", &status);
+  if (!d) return status;
   if (!d->target.count)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      gaps->params.kernel
@@ -228,9 +240,10 @@ kmb_status kmb_gaps_get_target(const kmb_gaps *gaps, uint64_t device,
 kmb_status kmb_gaps_get_interval(const kmb_gaps *gaps, uint64_t device,
                                  uint64_t index, kmb_gaps_interval *out) {
   static const char what[] = "kmb_gaps_get_interval";
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status = find_device(gaps, device, out, what, &d);
-  if (!status) status = check_index(index, d->intervals.count, what);
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d = find_device(gaps, device, out, what, &status);
+  if (!d) return status;
+  status = check_index(index, d->intervals.count, what);
   if (status) return status;
   const kmbi_interval *row = kmbi_rows_at(&d->intervals, (uint32_t)index);
   *out = (kmb_gaps_interval){row->interval, row->work, row->kernel_work,
@@ -240,10 +253,10 @@ kmb_status kmb_gaps_get_interval(const kmb_gaps *gaps, uint64_t device,
 
 kmb_status kmb_gaps_get_latency(const kmb_gaps *gaps, uint64_t device,
                                 kmb_gaps_latency *out) {
-  const kmbi_device_gaps *d = NULL;
-  kmb_status status =
-      find_device(gaps, device, out, "kmb_gaps_get_latency", &d);
-  if (status) return status;
+  kmb_status status = KMB_OK;
+  const kmbi_device_gaps *d =
+      find_device(gaps, device, out, "kmb_gaps_get_latency", &status);
+  if (!d) return status;
   const kmbi_latency *l = &d->latency;
   if (!l->count)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,

@@ -61,6 +61,13 @@ typedef struct kmbi_round {
   kmbi_watch before, after;
 } kmbi_round;
 
+/* Whose clock samples were taken by that the caller drove. */
+typedef struct kmbi_given {
+  kmb_timer timer;    /* EVENT or HOST; AUTO: the caller's own */
+  const char *reason; /* why not another one; NULL: asked for, or the best */
+  uint64_t invalid;   /* samples that were left out */
+} kmbi_given;
+
 typedef struct kmbi_run {
   kmb_device *device;
   kmb_bench_params p;           /* complete: no default is left at 0 */
@@ -127,6 +134,8 @@ typedef struct kmbi_run {
   double check_error; /* < 0: the callback gave none */
   const char *check_text;
   char check_skipped[160]; /* why it was, "" if it was not */
+
+  kmbi_given given; /* of samples that were not taken by the engine */
 
   double cold_ratio; /* time over the warm time; 0: not probed */
 
@@ -197,8 +206,10 @@ void kmbi_set_prediction(kmbi_run *run, const kmb_roofline *roofline);
 
 /* kmb_result_from_samples() for a caller that holds the device. */
 kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
-                             const double *ns, uint64_t count, double tick_ns,
-                             kmb_result **out);
+                             const kmbi_given *given, const double *ns,
+                             uint64_t count, double tick_ns, kmb_result **out);
+/* Timer of samples that were given, and what is to be said of it. */
+void kmbi_set_given(kmbi_run *run);
 
 /* Names for results and messages. */
 const char *kmbi_timer_name(kmb_timer timer);

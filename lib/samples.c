@@ -37,6 +37,7 @@ static kmb_status fill_round(kmbi_run *run, const double *ns, size_t n) {
   memcpy(round->samples, ns, n * sizeof *ns);
   round->batch = 1;
   round->iterations = n;
+  round->invalid = run->given.invalid;
   round->has_interval = kmbi_interval_of(ns, n, run->tick_ns, run->p.seed,
                                          run->scratch, &round->interval);
   if (!round->has_interval)
@@ -45,8 +46,8 @@ static kmb_status fill_round(kmbi_run *run, const double *ns, size_t n) {
 }
 
 kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
-                             const double *ns, uint64_t count, double tick_ns,
-                             kmb_result **out) {
+                             const kmbi_given *given, const double *ns,
+                             uint64_t count, double tick_ns, kmb_result **out) {
   kmb_status status = check_samples(ns, count, tick_ns);
   if (status) return status;
   kmbi_run run = {.device = device, .overhead_ns = -1, .check_error = -1};
@@ -54,6 +55,7 @@ kmb_status kmbi_from_samples(kmb_device *device, const kmb_bench_params *params,
   run.entered_ns = kmbi_now(device);
   status = kmbi_bench_params(params, false, &run);
   run.p.rounds = 1;
+  run.given = *given;
   run.tick_ns = tick_ns;
   if (!status) status = kmbi_result_create(&device->memory, &run.result);
   if (!status) status = kmbi_take_ceilings(&run);
@@ -78,7 +80,60 @@ kmb_status kmb_result_from_samples(kmb_device *device,
   *out = NULL;
   kmb_status status = kmbi_device_enter(device, "kmb_result_from_samples");
   if (status) return status;
-  status = kmbi_from_samples(device, params, ns, count, tick_ns, out);
+  const kmbi_given callers = {.timer = KMB_TIMER_AUTO};
+  status = kmbi_from_samples(device, params, &callers, ns, count, tick_ns, out);
   kmbi_device_leave(device);
   return status;
+}
+
+static void doubt_events(kmbi_run *run) {
+  static const char why[] =
+      "marks of a running program are neither gated nor calibrated";
+  kmbi_result_absent(run->result, KMB_VALUE_BIAS, "%s", why);
+  kmbi_result_set_text(run->result, KMB_VALUE_ZERO_REFERENCE, "uncalibrated");
+  kmbi_result_find(run->result, KMB_FINDING_UNCALIBRATED, KMB_WARNING, NULL, 0,
+                   "the EVENT timer's bias is not known: %s; what the stream "
+                   "waited for is in the times",
+                   why);
+}
+
+static void doubt_invalid(kmbi_run *run) {
+  kmb_figure figures[] = {{"invalid_samples", (double)run->given.invalid}};
+  if (!run->given.invalid) return;
+  kmbi_result_find(run->result, KMB_FINDING_INVALID_TIMESTAMPS, KMB_WARNING,
+                   figures, 1,
+                   "%llu samples had impossible times and were left out",
+                   (unsigned long long)run->given.invalid);
+}
+
+void kmbi_set_given(kmbi_run *run) {
+  const kmbi_given *given = &run->given;
+  kmb_result *result = run->result;
+  bool asked = run->p.timer == given->timer;
+  if (given->timer == KMB_TIMER_AUTO) {
+    kmbi_result_absent(result, KMB_VALUE_BIAS, "the samples were given");
+    kmbi_result_set_text(result, KMB_VALUE_ZERO_REFERENCE,
+                         "the caller's clock");
+    return;
+  }
+  kmbi_result_set_text(result, KMB_VALUE_TIMER, kmbi_timer_name(given->timer));
+  kmbi_result_set_text(result, KMB_VALUE_TIMER_REASON,
+                       given->reason ? given->reason
+                       : asked       ? "asked for"
+                                     : "the session's first choice");
+  if (given->reason && run->p.timer != KMB_TIMER_AUTO && !asked)
+    kmbi_result_find(result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL, 0,
+                     "timed by %s, not by %s: %s",
+                     kmbi_timer_name(given->timer),
+                     kmbi_timer_name(run->p.timer), given->reason);
+  doubt_invalid(run);
+  if (given->timer == KMB_TIMER_EVENT) {
+    doubt_events(run);
+    return;
+  }
+  kmbi_result_absent(result, KMB_VALUE_BIAS,
+                     "host time between the caller's calls; nothing is "
+                     "subtracted");
+  kmbi_result_set_text(result, KMB_VALUE_ZERO_REFERENCE,
+                       "host steady clock, nothing subtracted");
 }

@@ -41,6 +41,7 @@ have() {
   python3-jsonschema) python3 -c 'import jsonschema' ;;
   abigail-tools) command -v abidiff ;;
   libbenchmark-dev) pkg-config --exists benchmark ;;
+  libcairo2-dev) pkg-config --exists cairo ;;
   clang) command -v clang ;;
   *) command -v "$1" ;;
   esac >/dev/null 2>&1

@@ -16,7 +16,7 @@ case ${KMB_TEST:-} in
 full)
   full=yes
   packages="$packages clang clang-format clang-tidy valgrind cmake doxygen \
-abigail-tools patch libbenchmark-dev"
+abigail-tools patch libbenchmark-dev libcairo2-dev"
   ;;
 *) die "KMB_TEST is \"$KMB_TEST\"; leave it out, or set it to full" ;;
 esac

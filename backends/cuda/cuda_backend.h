@@ -138,6 +138,8 @@ kmb_status kmbi_cuda_spin(kmbi_cuda *self, kmbi_cu_stream stream,
                           uint64_t cycles, kmbi_cu_pointer out);
 
 /* stream.c */
+/* Works in the stream's context from now on, which becomes current. */
+kmb_status kmbi_cuda_adopt(kmbi_cuda *self, kmbi_cu_stream stream);
 kmb_status kmbi_cuda_stream_open(void *self, void *callers, void **stream);
 void kmbi_cuda_stream_close(void *self, void *stream);
 kmb_status kmbi_cuda_stream_wait(void *self, void *stream, double limit_ns);
@@ -195,6 +197,14 @@ kmb_status kmbi_cuda_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
 /* doubts.c */
 void kmbi_cuda_plan_findings(void *self, void *plan, kmb_find_fn find,
                              void *user);
+
+/* marks.c */
+kmb_status kmbi_cuda_session_open(void *self, void *stream, uint32_t count,
+                                  void **session);
+kmb_status kmbi_cuda_session_mark(void *self, void *session, uint32_t mark);
+kmb_status kmbi_cuda_session_read(void *self, void *session, uint32_t from,
+                                  uint32_t to, double *ns);
+void kmbi_cuda_session_close(void *self, void *session);
 
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,

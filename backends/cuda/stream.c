@@ -50,7 +50,7 @@ kmb_status kmbi_cuda_stream_wait(void *opened, void *stream, double limit_ns) {
 }
 
 /* The caller's stream brings its context, which must be on our device. */
-static kmb_status adopt(kmbi_cuda *self, kmbi_cu_stream stream) {
+kmb_status kmbi_cuda_adopt(kmbi_cuda *self, kmbi_cu_stream stream) {
   kmbi_cu_context context = NULL;
   kmbi_cu_device device = -1;
   kmb_status status = KMBI_CU(self, cuStreamGetCtx, stream, &context);
@@ -80,8 +80,8 @@ kmb_status kmbi_cuda_stream_open(void *opened, void *callers, void **stream) {
   kmb_status status = kmbi_cuda_enter(self, &before);
   kmbi_cu_stream handle = callers;
   if (!status)
-    status =
-        callers ? adopt(self, handle) : kmbi_cuda_space_stream(self, &handle);
+    status = callers ? kmbi_cuda_adopt(self, handle)
+                     : kmbi_cuda_space_stream(self, &handle);
   if (status) {
     kmbi_cuda_leave(self, before);
     return status;

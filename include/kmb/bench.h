@@ -236,20 +236,31 @@ KMB_API kmb_status kmb_result_from_samples(kmb_device *device,
                                            double tick_ns, kmb_result **result);
 
 /** A caller-driven measurement: for a region of a running program, where the
- *  library cannot call the work itself. */
+ *  library cannot call the work itself.
+ *
+ *  With kmb_bench_params::stream and a backend that has it, samples are taken
+ * by the device's clock: marks on that stream, without a wait, a gate or a
+ *  correction (the result says `EVENT` and `UNCALIBRATED`). What the stream
+ * waits for between the marks is in them. Else, and with the timer HOST, they
+ * are host time between the calls. */
 typedef struct kmb_session kmb_session;
 
 /** Starts a session. It occupies the device until kmb_session_end() or
  *  kmb_session_abandon().
  *  @param device  an open device
- *  @param params  as for kmb_result_from_samples(); what it points to must
- *                 live until the session ends
+ *  @param params  as for kmb_result_from_samples(), and `stream` and `timer`
+ *                 (AUTO, EVENT, HOST; others are passed over with the reason,
+ *                 or an error with KMB_BENCH_REQUIRE_TIMER); what it points to
+ *                 must live until the session ends
  *  @param[out] session  the new session
- *  @retval KMB_ERR_INVALID  NULL or a value out of range
+ *  @retval KMB_ERR_INVALID  NULL, a value out of range, a stream of another
+ *                           device
+ *  @retval KMB_ERR_UNAVAILABLE  the required timer cannot be had
  *  @retval KMB_ERR_NOMEM    out of memory
  *  @retval KMB_ERR_BUSY     the device is in use
+ *  @retval KMB_ERR_LOST     the device is lost
  *  @retval KMB_ERR_FORKED   the device belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
  *  @blocks no
  *  @since 0.1 */
@@ -261,10 +272,12 @@ KMB_API kmb_status kmb_session_begin(kmb_device *device,
  *  @param session  a session
  *  @retval KMB_ERR_INVALID  NULL, or a sample is running
  *  @retval KMB_ERR_NOMEM    no room for another sample
+ *  @retval KMB_ERR_LOST     what was marked did not come to its end
  *  @retval KMB_ERR_FORKED   the session belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
- *  @blocks no
+ *  @blocks no; by the device's clock, once 256 samples wait to be read, until
+ *          the older half of them has ended
  *  @since 0.1 */
 KMB_API kmb_status kmb_session_sample_begin(kmb_session *session);
 
@@ -272,8 +285,9 @@ KMB_API kmb_status kmb_session_sample_begin(kmb_session *session);
  *  @param session     a session
  *  @param iterations  how often the operation ran since the start, at least 1
  *  @retval KMB_ERR_INVALID  NULL, no iterations, or no sample is running
+ *  @retval KMB_ERR_LOST     the device is lost
  *  @retval KMB_ERR_FORKED   the session belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
  *  @blocks no
  *  @since 0.1 */
@@ -286,10 +300,13 @@ KMB_API kmb_status kmb_session_sample_end(kmb_session *session,
  *                      NULL on failure
  *  @retval KMB_ERR_INVALID  NULL, or no sample was completed
  *  @retval KMB_ERR_NOMEM    out of memory
+ *  @retval KMB_ERR_LOST     what was marked did not come to its end
+ *  @retval KMB_ERR_VENDOR   no sample has a time that can be
  *  @retval KMB_ERR_FORKED   the session belongs to the parent process
- *  @return KMB_OK
+ *  @return KMB_OK, or what the backend returned
  *  @thread the device's user
- *  @blocks as kmb_result_from_samples() does
+ *  @blocks as kmb_result_from_samples() does; by the device's clock also until
+ *          all samples have ended
  *  @since 0.1 */
 KMB_API kmb_status kmb_session_end(kmb_session *session, kmb_result **result);
 

@@ -198,18 +198,25 @@ MEMBER(kmb_backend_ops, plan_ops, 192, 8, int32_t (*)(void *, void *,
 MEMBER(kmb_backend_ops, plan_destroy, 200, 8, void (*)(void *, void *));
 MEMBER(kmb_backend_ops, graph_launch, 208, 8, int32_t (*)(void *, void *,
     void *));
-MEMBER(kmb_backend_ops, bias, 216, 8, int32_t (*)(void *, const kmb_choice *,
+MEMBER(kmb_backend_ops, session_open, 216, 8, int32_t (*)(void *, void *,
+    uint32_t, void **));
+MEMBER(kmb_backend_ops, session_mark, 224, 8, int32_t (*)(void *, void *,
+    uint32_t));
+MEMBER(kmb_backend_ops, session_read, 232, 8, int32_t (*)(void *, void *,
+    uint32_t, uint32_t, double *));
+MEMBER(kmb_backend_ops, session_close, 240, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, bias, 248, 8, int32_t (*)(void *, const kmb_choice *,
     uint64_t, double *, double *));
-MEMBER(kmb_backend_ops, ceiling, 224, 8, int32_t (*)(void *, int32_t, int32_t,
+MEMBER(kmb_backend_ops, ceiling, 256, 8, int32_t (*)(void *, int32_t, int32_t,
     uint32_t, kmb_ceiling *));
-MEMBER(kmb_backend_ops, describe, 232, 8, void (*)(void *, void (*)(void *,
+MEMBER(kmb_backend_ops, describe, 264, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
-MEMBER(kmb_backend_ops, telemetry, 240, 8, void (*)(void *, void (*)(void *,
+MEMBER(kmb_backend_ops, telemetry, 272, 8, void (*)(void *, void (*)(void *,
     int32_t, double, const char *), void *));
-MEMBER(kmb_backend_ops, plan_findings, 248, 8, void (*)(void *, void *,
+MEMBER(kmb_backend_ops, plan_findings, 280, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
-GROWS(kmb_backend_ops, 256);
+GROWS(kmb_backend_ops, 288);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -6,6 +6,7 @@ usage: page.py KMB SOURCE_DIR PAGE...
 A block begins with "    $ kmb ..." and ends with the first line that is not
 indented; "..." on a line of its own stands for lines that are left out.
 """
+import os
 import subprocess
 import sys
 
@@ -44,7 +45,7 @@ def holds(shown, printed):
 
 
 def main():
-    kmb, root, pages = sys.argv[1], sys.argv[2], sys.argv[3:]
+    kmb, root, pages = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
     bad = seen = 0
     for page in pages:
         with open('%s/%s' % (root, page), encoding='utf-8') as file:

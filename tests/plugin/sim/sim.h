@@ -12,7 +12,7 @@
   X(open) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) \
   X(alloc) X(write) X(read) X(set) X(fill_random) X(stream_open) \
   X(stream_wait) X(propose) X(sweep_prepare) X(plan_create) X(plan_run) \
-  X(plan_ops) X(graph_launch) X(bias) X(ceiling) X(kernel) X(any)
+  X(plan_ops) X(graph_launch) X(session_open) X(session_mark) X(session_read) X(bias) X(ceiling) X(kernel) X(any)
 /* clang-format on */
 
 typedef enum sim_slot {
@@ -182,6 +182,14 @@ kmb_status sim_replay(sim_device *device, const sim_kernel *nodes,
                       uint64_t count);
 void sim_plan_destroy(void *self, void *plan);
 kmb_status sim_plan_record(struct sim_plan *plan, const sim_kernel *kernel);
+
+/* marks.c */
+kmb_status sim_session_open(void *self, void *stream, uint32_t marks,
+                            void **session);
+kmb_status sim_session_mark(void *self, void *session, uint32_t mark);
+kmb_status sim_session_read(void *self, void *session, uint32_t from,
+                            uint32_t to, double *ns);
+void sim_session_close(void *self, void *session);
 
 /* propose.c */
 kmb_status sim_propose(void *self, const kmb_request *request,

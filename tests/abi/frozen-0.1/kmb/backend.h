@@ -280,6 +280,24 @@ typedef struct kmb_backend_ops {
    *  graphs. */
   kmb_status (*graph_launch)(void *self, void *graph, void *stream);
 
+  /** Sessions on the device's clock: the caller marks points on its own stream,
+   *  which may be in a context of its own. Nothing stays changed between two
+   *  calls: neither the current context nor the stream. All four or none;
+   *  optional: sessions take host time.
+   *
+   *  `session_mark` records mark `mark`, below `marks`, without waiting; a mark
+   *  may be recorded again. `session_read` waits until mark `to` has been
+   *  reached, KMB_ERR_LOST after the backend's deadline, and gives the time
+   * from `from` to it; a negative one cannot be and is passed on.
+   * `session_close` waits for nothing; in a forked child it gives back host
+   * memory alone. */
+  kmb_status (*session_open)(void *self, void *stream, uint32_t marks,
+                             void **session);
+  kmb_status (*session_mark)(void *self, void *session, uint32_t mark);
+  kmb_status (*session_read)(void *self, void *session, uint32_t from,
+                             uint32_t to, double *ns);
+  void (*session_close)(void *self, void *session);
+
   /** Bias of a timer and launch mode against the reference, for one iteration,
    *  and its uncertainty. Optional: not calibrated. */
   kmb_status (*bias)(void *self, const kmb_choice *choice, uint64_t batch,

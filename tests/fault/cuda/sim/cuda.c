@@ -229,6 +229,12 @@ static void *take(sim_type type, size_t bytes, size_t align) {
   return memory;
 }
 
+/* A test may take memory away that is in use. */
+static size_t unused(void) {
+  size_t all = sim_set()->memory_bytes, taken = used();
+  return all > taken ? all - taken : 0;
+}
+
 kmbi_cu_result sim_cuMemAlloc(kmbi_cu_pointer *pointer, size_t bytes) {
   ENTER_CONTEXT(cuMemAlloc, SIM_LAUNCH);
   if (sim_unsafe()) return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;

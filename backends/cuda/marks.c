@@ -1,0 +1,130 @@
+/* Sessions that the caller drives: events on its own stream, in the stream's
+ * context. Between two calls nothing of ours is current. CUPTI is kept off
+ * meanwhile, as with every event. */
+#include "session.h"
+
+#include <time.h>
+#include <unistd.h>
+
+/* For so long a wait only asks again; later it sleeps between. */
+#define SPIN_NS 2e6
+#define NAP_NS 50000
+
+typedef struct marks {
+  kmbi_cu_stream stream;
+  size_t size; /* of this struct */
+  uint32_t count;
+  bool quiet;
+  kmbi_cu_event events[]; /* NULL: not made */
+} marks;
+
+static kmb_status make_events(kmbi_cuda *self, marks *m) {
+  kmb_status status = KMB_OK;
+  for (uint32_t i = 0; !status && i < m->count; i++)
+    status = KMBI_CU(self, cuEventCreate, &m->events[i], KMBI_CU_EVENT_DEFAULT);
+  return status;
+}
+
+/* In the stream's context, which is current only within this call. */
+static kmb_status open_here(kmbi_cuda *self, marks *m) {
+  kmb_status status = kmbi_cuda_adopt(self, m->stream);
+  if (status) return status;
+  status = kmbi_cupti_quiet_begin(self);
+  m->quiet = !status;
+  return status ? status : make_events(self, m);
+}
+
+kmb_status kmbi_cuda_session_open(void *opened, void *stream, uint32_t count,
+                                  void **session) {
+  kmbi_cuda *self = opened;
+  const kmb_host *host = self->host;
+  kmbi_cu_context before = NULL;
+  size_t size = sizeof(marks) + count * sizeof(void *);
+  *session = NULL;
+  if (self->streams_open)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                          "cuda:%d: a stream is in use already", self->ordinal);
+  marks *m = host->alloc(host->ctx, size, _Alignof(marks));
+  if (!m)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "no memory for the marks of a session");
+  memset(m, 0, size);
+  m->stream = stream;
+  m->size = size;
+  m->count = count;
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  self->streams_open = 1;
+  if (!status) status = open_here(self, m);
+  kmbi_cuda_leave(self, before);
+  if (status)
+    kmbi_cuda_session_close(self, m);
+  else
+    *session = m;
+  return status;
+}
+
+kmb_status kmbi_cuda_session_mark(void *opened, void *session, uint32_t mark) {
+  kmbi_cuda *self = opened;
+  const marks *m = session;
+  kmbi_cu_context before = NULL;
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status)
+    status = KMBI_CU(self, cuEventRecord, m->events[mark], m->stream);
+  kmbi_cuda_leave(self, before);
+  return status;
+}
+
+static kmb_status wait_for(kmbi_cuda *self, kmbi_cu_event event) {
+  double start = kmbi_cuda_now();
+  for (;;) {
+    kmbi_cu_result result = self->driver->cuEventQuery(event);
+    if (result != KMBI_CU_NOT_READY)
+      return kmbi_cuda_check(self, result, "a mark on the caller's stream");
+    double passed = kmbi_cuda_now() - start;
+    if (passed > self->deadline_ns) break;
+    if (passed > SPIN_NS)
+      nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+  }
+  self->lost = true;
+  return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
+                        "what a session marked on cuda:%d did not end within "
+                        "%g s: the device is lost to this process and what it "
+                        "holds there is abandoned",
+                        self->ordinal, self->deadline_ns / 1e9);
+}
+
+kmb_status kmbi_cuda_session_read(void *opened, void *session, uint32_t from,
+                                  uint32_t to, double *ns) {
+  kmbi_cuda *self = opened;
+  const marks *m = session;
+  kmbi_cu_context before = NULL;
+  float ms = 0;
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status) status = wait_for(self, m->events[to]);
+  if (!status)
+    status =
+        KMBI_CU(self, cuEventElapsedTime, &ms, m->events[from], m->events[to]);
+  *ns = (double)ms * 1e6;
+  kmbi_cuda_leave(self, before);
+  return status;
+}
+
+/* What is lost is abandoned; in a child the driver is not ours. */
+void kmbi_cuda_session_close(void *opened, void *session) {
+  kmbi_cuda *self = opened;
+  marks *m = session;
+  const kmb_host *host = self->host;
+  kmbi_cu_context before = NULL;
+  bool ours = self->pid == getpid();
+  if (ours && m->quiet) kmbi_cupti_quiet_end();
+  if (ours && kmbi_cuda_reenter(self, &before)) {
+    for (uint32_t i = 0; i < m->count && m->events[i]; i++)
+      (void)self->driver->cuEventDestroy(m->events[i]);
+    if (self->space == &self->foreign)
+      kmbi_cuda_space_close(self, &self->foreign);
+    kmbi_cuda_leave(self, before);
+  }
+  self->space = &self->primary;
+  self->streams_open = 0;
+  host->free(host->ctx, m, m->size);
+}
