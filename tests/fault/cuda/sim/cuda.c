@@ -209,13 +209,12 @@ unsigned cuCtxSynchronize(void) {
 
 /* Memory. */
 
-static uint64_t unused(void) {
+static uint64_t used(void) {
   uint64_t bytes = 0;
-  uint64_t all = sim_set()->memory_bytes; /* may be less than it was */
   for (const sim_object *o = sim_objects(); o; o = o->next)
     if (o->type == SIM_BLOCK)
       bytes += ((const struct sim_block *)(const void *)o)->bytes;
-  return bytes < all ? all - bytes : 0;
+  return bytes;
 }
 
 /* Memory that nobody wrote holds anything. */
