@@ -10,6 +10,10 @@
 #define BATCH_LIMIT (UINT64_C(1) << 32)
 /* Each iteration of a replay is a node that is captured and instantiated. */
 #define REPLAY_LIMIT (UINT64_C(1) << 12)
+/* Iterations that share a replay's fixed cost at least, and samples that must
+ * fit into the wall limit with them. */
+#define REPLAY_SAMPLES 100
+enum { REPLAY_LEAST = 8 };
 enum { SETTLED = 10, PROBE_SAMPLES = 3, NULL_SAMPLES = 11 };
 
 static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
@@ -204,9 +208,20 @@ static uint64_t batch_limit(const kmbi_run *run) {
   return run->slots > REPLAY_LIMIT ? run->slots : REPLAY_LIMIT;
 }
 
+/* A replay's fixed cost differs from capture to capture, however well it is
+ * calibrated: several iterations share it, as far as there is time for the
+ * samples. */
+uint64_t kmbi_replay_batch(const kmbi_run *run) {
+  double fits = run->p.max_wall_ns / (REPLAY_SAMPLES * run->estimate_ns);
+  uint64_t least = fits < REPLAY_LEAST ? (uint64_t)fits : REPLAY_LEAST;
+  uint64_t rings = (least + run->slots - 1) / run->slots;
+  return (rings ? rings : 1) * run->slots;
+}
+
 static kmb_status find_batch(kmbi_run *run) {
   uint64_t limit = batch_limit(run);
-  uint64_t batch = whole_rings(run, 1);
+  uint64_t batch = run->choice.timer == KMB_TIMER_GRAPH ? kmbi_replay_batch(run)
+                                                        : whole_rings(run, 1);
   double want = wanted_span(run), span = run->estimate_ns * (double)batch;
   while (span < want && batch < limit) {
     double factor = span > 0 ? 1.1 * want / span : 100;

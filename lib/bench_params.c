@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-#define PARAMS_V1 (offsetof(kmb_bench_params, reserved) + sizeof(int32_t))
-#define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
-
-#define METADATA_V1 (offsetof(kmb_metadata_params, flags) + sizeof(uint32_t))
-
 enum { AXES_LIMIT = 64, PAIRS_LIMIT = 1024, ROUNDS_LIMIT = 1000 };
 #define BATCH_LIMIT (UINT64_C(1) << 32)
 #define SAMPLES_LIMIT (UINT64_C(1) << 32)
@@ -159,7 +154,7 @@ static void fill_defaults(kmb_bench_params *p) {
 
 static kmb_status copy_work(kmbi_run *run) {
   if (!run->p.work) return KMB_OK;
-  kmb_status status = kmbi_copy_in(&run->work, sizeof run->work, WORK_V1,
+  kmb_status status = kmbi_copy_in(&run->work, sizeof run->work, KMBI_WORK_V1,
                                    run->p.work, "kmb_work");
   if (status) return status;
   if (!run->work.flops && !run->work.read_bytes && !run->work.write_bytes)
@@ -178,8 +173,8 @@ static kmb_status copy_work(kmbi_run *run) {
 static kmb_status copy_metadata(kmbi_run *run) {
   if (!run->p.metadata) return KMB_OK;
   kmb_metadata_params *m = &run->metadata;
-  kmb_status status = kmbi_copy_in(m, sizeof *m, METADATA_V1, run->p.metadata,
-                                   "kmb_metadata_params");
+  kmb_status status = kmbi_copy_in(m, sizeof *m, KMBI_METADATA_PARAMS_V1,
+                                   run->p.metadata, "kmb_metadata_params");
   if (status) return status;
   if (m->flags)
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
@@ -202,8 +197,8 @@ static kmb_status copy_metadata(kmbi_run *run) {
 kmb_status kmbi_bench_params(const kmb_bench_params *caller, bool launches,
                              kmbi_run *run) {
   kmb_bench_params *p = &run->p;
-  kmb_status status =
-      kmbi_copy_in(p, sizeof *p, PARAMS_V1, caller, "kmb_bench_params");
+  kmb_status status = kmbi_copy_in(p, sizeof *p, KMBI_BENCH_PARAMS_V1, caller,
+                                   "kmb_bench_params");
   if (!status) status = check_numbers(p);
   if (!status) status = check_choices(p);
   if (!status) status = check_axes(p);

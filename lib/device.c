@@ -9,10 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sizes of the first versions, fixed for ever. */
-#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
-#define PARAMS_V1 (offsetof(kmb_device_params, flags) + sizeof(uint32_t))
-
 /* Services for the backend; ctx is the device. */
 
 static void *service_alloc(void *ctx, size_t size, size_t align) {
@@ -93,12 +89,13 @@ static kmb_status read_params(const kmb_device_params *caller,
   *params = kmb_device_params_init();
   *hooks = kmb_hooks_init();
   if (caller) {
-    kmb_status status = kmbi_copy_in(params, sizeof *params, PARAMS_V1, caller,
-                                     "kmb_device_params");
+    kmb_status status =
+        kmbi_copy_in(params, sizeof *params, KMBI_DEVICE_PARAMS_V1, caller,
+                     "kmb_device_params");
     if (status) return status;
   }
   if (params->hooks) {
-    kmb_status status = kmbi_copy_in(hooks, sizeof *hooks, HOOKS_V1,
+    kmb_status status = kmbi_copy_in(hooks, sizeof *hooks, KMBI_HOOKS_V1,
                                      params->hooks, "kmb_hooks");
     if (status) return status;
   }

@@ -4,8 +4,6 @@
 #include "structs.h"
 #include "utf8.h"
 
-#define OP_V1 (offsetof(kmb_op, stream) + sizeof(uint32_t))
-
 const char *kmb_op_kind_name(kmb_op_kind kind) {
   switch (kind) {
 #define CASE(name, value, text) \
@@ -53,6 +51,6 @@ kmb_status kmb_result_op(const kmb_result *result, uint64_t index, kmb_op *op) {
     return kmbi_fail(KMB_ERR_INVALID, "kmb_result_op: index %llu of %llu",
                      (unsigned long long)index,
                      (unsigned long long)result->op_count);
-  return kmbi_copy_out(op, &result->ops[index].op, sizeof *op, OP_V1,
+  return kmbi_copy_out(op, &result->ops[index].op, sizeof *op, KMBI_OP_V1,
                        "kmb_result_op: op");
 }

@@ -168,6 +168,8 @@ bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
                      double *ns, double *uncertainty);
+/* The fewest iterations of a replay, whole rings of slots. */
+uint64_t kmbi_replay_batch(const kmbi_run *run);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
 /* Reads telemetry at the beginning or the end of a round. */

@@ -125,7 +125,10 @@ static bool is_axis(const kmbi_table *table, const kmbi_note *first,
   return have == group && both == group;
 }
 
-/* "all rows", "all rows with tokens=1", or their labels. */
+/* Findings stand in their rows too: more of them than these are counted. */
+enum { NAMED_ROWS = 4 };
+
+/* "all rows", "all rows with tokens=1", "10 of 21 rows", or their labels. */
 static void put_rows(const kmbi_table *table, kmbi_text *line,
                      const kmbi_note *first) {
   const kmb_result *result = table->results[first->row];
@@ -140,6 +143,12 @@ static void put_rows(const kmbi_table *table, kmbi_text *line,
     const kmb_pair *axis = &result->axes[i];
     if (!is_axis(table, first, axis, count)) continue;
     kmbi_text_format(line, "all rows with %s=%s", axis->key, axis->value);
+    return;
+  }
+  bool finding =
+      first->kind >= KMBI_NOTE_DOUBT && first->kind <= KMBI_NOTE_NOTE;
+  if (finding && count > NAMED_ROWS) {
+    kmbi_text_format(line, "%zu of %zu rows", count, table->rows);
     return;
   }
   for (const kmbi_note *at = first; at; at = next_row(first, at))

@@ -42,6 +42,8 @@ typedef struct kmbi_name {
   uint64_t hash;
   uint32_t size;
   int32_t kind;
+  uint32_t next; /* what an operation's name was followed by the last time */
+  uint32_t reserved;
 } kmbi_name;
 
 typedef struct kmbi_thread {

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds libkmb and runs its main job on this machine: the matrix products of
 # one layer of a language model, each checked and measured; where there is an
-# NVIDIA GPU, copies within its memory too. Installs through apt what is missing,
-# as root or with sudo. Options are given to the program:
+# NVIDIA GPU, copies within its memory and the same products there too. Installs
+# through apt what is missing, as root or with sudo. Options are given to the
+# program for the host:
 #   sh scripts/demo.sh --help
 #
 # KMB_BUILD  build folder (build)
@@ -13,7 +14,7 @@ here=$PWD
 # shellcheck disable=SC2086 # a list of words
 need $basic
 configure "$build"
-compile "$build" examples/host_gemm examples/cuda_copy
+compile "$build" examples/host_gemm examples/cuda_copy examples/cuda_gemm
 case $build in
 /*) examples=$build/examples ;;
 *) examples=$PWD/$build/examples ;;
@@ -24,10 +25,11 @@ start=$(now)
 "$examples/host_gemm" "$@"
 status=$?
 # The driver's control device is there wherever the driver is.
-if [ $status = 0 ] && [ -e /dev/nvidiactl ]; then
-  "$examples/cuda_copy"
+[ -e /dev/nvidiactl ] && for program in cuda_copy cuda_gemm; do
+  [ $status = 0 ] || break
+  "$examples/$program"
   status=$?
   [ $status = 77 ] && status=0
-fi
+done
 say "measured in $(($(now) - start)) s"
 exit $status

@@ -12,7 +12,17 @@ for program in "$build"/tests/gpu/gpu_*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   cp "$program" "$folder/" || exit 1
 done
-cp "$build/examples/cuda_copy" "$folder/" || exit 1
+for program in cuda_copy cuda_gemm; do
+  [ -x "$build/examples/$program" ] || continue
+  cp "$build/examples/$program" "$folder/" || exit 1
+done
+cp bench/peers_gpu.py "$folder/" || exit 1
+# The tests' device code as text, for other programs to load.
+python3 - tests/gpu/kernels.ptx.h >"$folder/kernels.ptx" <<'PYTHON' || exit 1
+import re, sys
+for text in re.findall(r'^  "(.*)"$', open(sys.argv[1]).read(), re.M):
+    sys.stdout.write(text.replace("\\n", "\n").replace('\\"', '"'))
+PYTHON
 [ -x "$folder/gpu_functional" ] || {
   echo "$build has no GPU tests; build it first: ninja -C $build" >&2
   exit 1

@@ -4,7 +4,7 @@ it, run the named meson tests, and list the changes that no test saw.
 
   scripts/mutate.py lib/stats.c lib/stats_modes.c --tests stats_edges stats
                     [--build DIR] [--sample N] [--seed S] [--minimum PERCENT]
-                    [--again REPORT]
+                    [--seconds S] [--again REPORT]
 
 The tree stays as it is: a mutant is compiled elsewhere and linked into the test
 programs in front of the archive that holds the original. The first test that
@@ -102,8 +102,8 @@ def choose(path, source, args):
                  if line.startswith(f"{path}:") and line.count(":") > 3}
         chosen = [m for m in every if m.key in lived]
     elif args.sample and args.sample < len(every):
-        at = random.Random(args.seed).sample(range(len(every)), args.sample)
-        chosen = [every[i] for i in sorted(at)]
+        # In no order: a run that is stopped has tried a fair sample too.
+        chosen = random.Random(args.seed).sample(every, args.sample)
     return chosen, len(every)
 
 
@@ -172,6 +172,7 @@ class Build:
             sys.exit(f"mutate: no test {', '.join(missing)} in {folder}")
         self.tests = [Test(records[name], self.folder) for name in names]
         self.last = self.found = None
+        self.measured = False
         self.pool = concurrent.futures.ThreadPoolExecutor(JOBS)
 
     def compiler(self, path):
@@ -212,6 +213,7 @@ class Build:
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             test.cpu = (after.ru_utime + after.ru_stime - before.ru_utime
                         - before.ru_stime)
+        self.measured = True
 
     def order(self):
         return sorted(self.tests, key=lambda t: (
@@ -250,16 +252,21 @@ def mutate(build, path, args):
     if not build.compiles(command, source):
         sys.exit(f"mutate: {path} must compile unchanged")
     unchanged = build.code()
-    build.measure()
+    if not build.measured:
+        build.measure()
     counts = collections.Counter()
     start = time.monotonic()
-    for mutant in chosen:
-        result = build.judge(command, mutant.text, unchanged)
-        counts[result] += 1
-        if result == "survived":
-            print(mutant.name, flush=True)
-    print(f"{path}: {len(chosen)} of {total} tried; {told(counts)}; "
-          f"{time.monotonic() - start:.0f} s", flush=True)
+    try:
+        for mutant in chosen:
+            if args.seconds and time.monotonic() - start > args.seconds:
+                break
+            result = build.judge(command, mutant.text, unchanged)
+            counts[result] += 1
+            if result == "survived":
+                print(mutant.name, flush=True)
+    finally:  # a run that is stopped tells how far it came
+        print(f"{path}: {sum(counts.values())} of {total} tried; "
+              f"{told(counts)}; {time.monotonic() - start:.0f} s", flush=True)
     return counts
 
 
@@ -283,6 +290,8 @@ def main():
     parser.add_argument("--sample", type=int, default=0,
                         help="try this many of a file, chosen by --seed "
                              "(default: all)")
+    parser.add_argument("--seconds", type=float, default=0,
+                        help="go on to the next file after this long")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", type=pathlib.Path,
                         help="try what lived in this report of an earlier run")

@@ -1,165 +1,29 @@
 /* Biases: what each timer and launch mode reads beyond TRACE on plain launches,
- * from an empty kernel and some that spin. Measured when first asked for, with
- * the batch that is asked about: a replay's cost is not proportional to its
- * length. */
-#include "plan.h"
-
+ * from kernels of several kinds. Measured when first asked for: for the batch
+ * that is asked about, since a replay's cost is not proportional to its length,
+ * and after sweeps for COLD, where a launch takes longer. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-enum {
-  KERNELS = 4,
-  ROUNDS = 3,
-  WARM = 16,
-  LEAST = 24, /* samples of a reading */
-  MOST = 336
-};
-#define WAKE_NS 10e6   /* brings the clocks up */
-#ifndef READING_NS     /* tests take shorter ones */
-#define READING_NS 4e6 /* for the samples of a reading */
-#endif
-#define HOST_NS 15e3    /* of a sample, beside the kernel */
-#define SHORTEST_NS 250 /* no spin is shorter than this */
-/* 99% of a median's scatter, from the median deviation of the samples. */
-#define SCATTER (2.576 * 1.2533 * 1.4826)
+#include "probes.h"
 
-/* A kernel of the calibration. What fits gives the bias, the others only say
- * how wrong it may be. */
-typedef struct probe {
-  double ns; /* 0: empty */
-  bool fits;
-} probe;
-
-typedef struct work { /* of the launch callback */
-  kmbi_cuda *self;
-  uint64_t cycles; /* 0: empty */
-} work;
-
-static kmb_status launch(void *user, const kmb_launch *l) {
-  const work *w = user;
-  kmbi_cu_stream stream = l->stream;
-  if (w->cycles) return kmbi_cuda_spin(w->self, stream, w->cycles, 0);
-  return kmbi_cuda_launch(w->self, stream, KMBI_CUDA_empty, 1, NULL);
-}
-
-typedef struct reading {
-  double ns, scatter;
-} reading;
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a;
-  double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count) {
-  qsort(values, count, sizeof *values, ascending);
-  return count % 2 ? values[count / 2]
-                   : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-/* Spread evenly over a step of the clock, in an order that repeats nothing: a
- * median of stepped values is otherwise one of the steps. */
-static double dither(uint64_t index, double tick_ns) {
-  double turn = (double)index * 0.6180339887498949;
-  return (turn - floor(turn) - 0.5) * tick_ns;
-}
-
-static kmb_status read_samples(kmbi_cuda *self, const kmb_sample *samples,
-                               uint64_t count, uint64_t batch, reading *r) {
-  double ns[MOST];
-  size_t n = 0;
-  for (uint64_t i = 0; i < count; i++)
-    if (!(samples[i].flags & KMB_SAMPLE_INVALID))
-      ns[n++] = (samples[i].span_ns + dither(i, self->tick_ns)) / (double)batch;
-  if (n < 8)
-    return KMBI_CUDA_FAIL(self, KMB_ERR_UNAVAILABLE, 0,
-                          "calibration: only %zu of %llu samples are valid", n,
-                          (unsigned long long)count);
-  r->ns = median(ns, n);
-  for (size_t i = 0; i < n; i++)
-    ns[i] = fabs(ns[i] - r->ns);
-  r->scatter = SCATTER * median(ns, n) / sqrt((double)n);
-  return KMB_OK;
-}
-
-static uint64_t spin_cycles(kmbi_cuda *self, double ns) {
-  int khz = 0;
-  if (!kmbi_cuda_attribute(self, KMBI_CU_ATTR_CLOCK_RATE, &khz) || khz <= 0)
-    khz = 1000000;
-  return (uint64_t)(ns * khz / 1e6);
-}
-
-static uint64_t samples_for(double ns, uint64_t batch) {
-  double count = READING_NS / (ns * (double)batch + HOST_NS);
-  if (count < LEAST) return LEAST;
-  return count > MOST ? MOST : (uint64_t)count;
-}
-
-/* The median time of an iteration, warm. */
-static kmb_status time_it(kmbi_cuda *self, const kmb_choice *choice, double ns,
-                          uint64_t batch, reading *r) {
-  kmb_sample samples[MOST];
-  work w = {self, spin_cycles(self, ns)};
-  kmbi_cu_stream stream = NULL;
-  kmb_status status = kmbi_cuda_space_stream(self, &stream);
-  kmb_plan_desc desc = {
-      .struct_size = sizeof desc,
-      .launch = launch,
-      .launch_user = &w,
-      .stream = stream,
-      .batch = batch,
-      .slots = 1,
-      .choice = {choice->timer, choice->launch_mode, KMB_CACHE_WARM, 0},
-  };
-  void *plan = NULL;
-  uint64_t got = 0;
-  double far = kmbi_cuda_now() + 1e18;
-  if (!status) status = kmbi_cuda_plan_create(self, &desc, &plan);
-  if (status) return status;
-  status = kmbi_cuda_plan_run(self, plan, WARM, far, samples, &got);
-  if (!status)
-    status = kmbi_cuda_plan_run(self, plan, samples_for(ns, batch), far,
-                                samples, &got);
-  kmbi_cuda_plan_destroy(self, plan);
-  return status ? status : read_samples(self, samples, got, batch, r);
-}
+enum { ROUNDS = 3 };
+#define WAKE_NS 10e6 /* brings the clocks up */
 
 static kmb_status wake(kmbi_cuda *self) {
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
   if (!status)
-    status = kmbi_cuda_spin(self, stream, spin_cycles(self, WAKE_NS), 0);
+    status = kmbi_cuda_spin(self, stream, kmbi_cuda_cycles(self, WAKE_NS), 0);
   return status ? status : kmbi_cuda_finish(self, stream);
-}
-
-/* A replay is calibrated with kernels that make it about as long as the
- * engine's are; others may be replayed too, and count for the uncertainty. */
-static int choose_probes(const kmb_choice *choice, uint64_t batch,
-                         probe *probes) {
-  static const probe singles[KERNELS] = {
-      {0, true}, {1500, true}, {7000, true}, {30000, true}};
-  if (choice->timer != KMB_TIMER_GRAPH) {
-    memcpy(probes, singles, sizeof singles);
-    return KERNELS;
-  }
-  static const double replays[] = {45e3, 110e3};
-  int count = 0;
-  for (int i = 0; i < 2; i++) {
-    double ns = replays[i] / (double)batch;
-    if (ns < SHORTEST_NS) ns = 0;
-    if (!count || ns != probes[count - 1].ns)
-      probes[count++] = (probe){ns, true};
-  }
-  if (probes[0].ns > 0) probes[count++] = (probe){0, false};
-  if (probes[0].ns > 10e3) probes[count++] = (probe){5000, false};
-  return count;
 }
 
 /* Readings of each kernel, by the reference and by the timer. */
 typedef struct table {
-  reading zero[KERNELS][ROUNDS], timer[KERNELS][ROUNDS];
+  kmbi_cuda_probe probes[KMBI_CUDA_PROBES];
+  int count;
+  kmbi_cuda_reading zero[KMBI_CUDA_PROBES][ROUNDS];
+  kmbi_cuda_reading timer[KMBI_CUDA_PROBES][ROUNDS];
 } table;
 
 static kmb_status no_reference(kmbi_cuda *self, kmb_status status) {
@@ -170,79 +34,135 @@ static kmb_status no_reference(kmbi_cuda *self, kmb_status status) {
                         "no reference to calibrate against: %.200s", why);
 }
 
+/* Between two operations a plain launch may leave the host's gap: theirs is
+ * TRACE on the graph, which is TRACE on plain launches but for some 10 ns. */
+static kmb_status read_zero(kmbi_cuda *self, const kmb_choice *choice,
+                            const kmbi_cuda_probe *probe,
+                            kmbi_cuda_reading *reading) {
+  bool pair = probe->kind == KMBI_CUDA_PROBE_PAIR;
+  kmb_choice zero = {KMB_TIMER_TRACE,
+                     pair ? KMB_LAUNCH_GRAPH : KMB_LAUNCH_PLAIN, choice->cache,
+                     0};
+  kmb_status status = kmbi_cuda_probe_time(self, &zero, probe, 1, reading);
+  return status ? no_reference(self, status) : KMB_OK;
+}
+
 /* In alternating order, so that a drift of the clocks is in both. */
 static kmb_status read_table(kmbi_cuda *self, const kmb_choice *choice,
-                             uint64_t batch, const probe *probes, int count,
-                             table *t) {
-  static const kmb_choice zero = {KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN,
-                                  KMB_CACHE_WARM, 0};
+                             uint64_t batch, table *t) {
   kmb_status status = wake(self);
-  for (int step = 0; step < 2 * ROUNDS; step++) {
+  if (status) return status;
+  for (int step = 0; !status && step < 2 * ROUNDS; step++) {
     int round = step / 2;
     bool reference = step % 2 == round % 2;
-    for (int k = 0; !status && k < count; k++)
-      status =
-          reference
-              ? time_it(self, &zero, probes[k].ns, 1, &t->zero[k][round])
-              : time_it(self, choice, probes[k].ns, batch, &t->timer[k][round]);
-    if (status) return reference ? no_reference(self, status) : status;
+    for (int k = 0; !status && k < t->count; k++)
+      status = reference
+                   ? read_zero(self, choice, &t->probes[k], &t->zero[k][round])
+                   : kmbi_cuda_probe_time(self, choice, &t->probes[k], batch,
+                                          &t->timer[k][round]);
   }
-  return KMB_OK;
+  return status;
 }
 
 /* One kernel's bias and its scatter, over the rounds and in them. */
-static reading bias_of_kernel(const reading *zero, const reading *timer) {
+static kmbi_cuda_reading bias_of_kernel(const kmbi_cuda_reading *zero,
+                                        const kmbi_cuda_reading *timer) {
   double apart[ROUNDS];
   double within = 0;
   for (int r = 0; r < ROUNDS; r++) {
     apart[r] = timer[r].ns - zero[r].ns;
     within = fmax(within, hypot(timer[r].scatter, zero[r].scatter));
   }
-  double middle = median(apart, ROUNDS);
+  double middle = kmbi_cuda_median(apart, ROUNDS); /* which sorts them */
   double between = (apart[ROUNDS - 1] - apart[0]) / 2;
-  return (reading){middle, fmax(between, within / sqrt(ROUNDS))};
+  return (kmbi_cuda_reading){middle, fmax(between, within / sqrt(ROUNDS))};
+}
+
+static const char *timer_name(kmb_timer timer) {
+  if (timer == KMB_TIMER_TRACE) return "TRACE";
+  return timer == KMB_TIMER_GRAPH ? "GRAPH" : "EVENT";
+}
+
+/* Says what was measured, in how long, and the kernels apart. */
+static void tell(kmbi_cuda *self, const kmbi_cuda_bias *bias, const table *t,
+                 const kmbi_cuda_reading *each, double took_ns) {
+  const kmb_host *host = self->host;
+  char line[2 * KMBI_CUDA_TEXT];
+  size_t at = 0;
+  int length = snprintf(
+      line, sizeof line,
+      "calibrated in %.0f ms: %s on %s launches%s, %llu a sample: %.3f us "
+      "+-%.3f;",
+      took_ns / 1e6, timer_name(bias->timer),
+      bias->mode == KMB_LAUNCH_GRAPH ? "graph" : "plain",
+      bias->cold ? ", COLD" : "", (unsigned long long)bias->batch,
+      bias->ns / 1e3, bias->uncertainty_ns / 1e3);
+  for (int k = 0; k < t->count && length >= 0; k++) {
+    at += (size_t)length;
+    if (at >= sizeof line) break;
+    length = snprintf(line + at, sizeof line - at, " %s %.2f: %.3f",
+                      kmbi_cuda_probe_name(&t->probes[k]),
+                      t->probes[k].ns / 1e3, each[k].ns / 1e3);
+  }
+  host->log(host->ctx, KMB_LOG_DEBUG, line);
+}
+
+/* Not the middle of the extremes: one kernel that is far off would be half of
+ * it. */
+static double mean_of_fits(const table *t, const kmbi_cuda_reading *each) {
+  double sum = 0;
+  int count = 0;
+  for (int k = 0; k < t->count; k++)
+    if (t->probes[k].fits) {
+      sum += each[k].ns;
+      count++;
+    }
+  return count ? sum / count : 0;
 }
 
 static kmb_status measure(kmbi_cuda *self, const kmb_choice *choice,
                           kmbi_cuda_bias *bias) {
-  probe probes[KERNELS];
   table t;
-  double low = INFINITY;
-  double high = -INFINITY;
   double tick = 0; /* has the clock's step measured for the dither */
+  double started = kmbi_cuda_now();
   (void)kmbi_cuda_attr_f64(self, KMB_DEVICE_CLOCK_TICK_NS, &tick);
   memset(&t, 0, sizeof t);
-  int count = choose_probes(choice, bias->batch, probes);
-  kmb_status status = read_table(self, choice, bias->batch, probes, count, &t);
+  t.count = kmbi_cuda_probes_choose(choice, bias->batch, t.probes);
+  kmb_status status = read_table(self, choice, bias->batch, &t);
   if (status) return status;
-  reading each[KERNELS];
-  for (int k = 0; k < count; k++) {
+  kmbi_cuda_reading each[KMBI_CUDA_PROBES];
+  for (int k = 0; k < t.count; k++)
     each[k] = bias_of_kernel(t.zero[k], t.timer[k]);
-    if (!probes[k].fits) continue;
-    low = fmin(low, each[k].ns);
-    high = fmax(high, each[k].ns);
-  }
-  bias->ns = (low + high) / 2;
+  bias->ns = mean_of_fits(&t, each);
   bias->uncertainty_ns = 0;
-  for (int k = 0; k < count; k++)
+  for (int k = 0; k < t.count; k++)
     bias->uncertainty_ns = fmax(bias->uncertainty_ns,
                                 fabs(each[k].ns - bias->ns) + each[k].scatter);
+  tell(self, bias, &t, each, kmbi_cuda_now() - started);
   return KMB_OK;
 }
 
 /* The place of this bias: its own, or the one that is used least. */
 static kmbi_cuda_bias *place(kmbi_cuda *self, const kmb_choice *choice,
                              uint64_t batch) {
+  bool cold = choice->cache == KMB_CACHE_COLD;
   kmbi_cuda_bias *oldest = &self->biases[0];
   for (int i = 0; i < KMBI_CUDA_BIASES; i++) {
     kmbi_cuda_bias *b = &self->biases[i];
     if (b->batch == batch && b->timer == choice->timer &&
-        b->mode == choice->launch_mode)
+        b->mode == choice->launch_mode && b->cold == cold)
       return b;
     if (b->used < oldest->used) oldest = b;
   }
   oldest->batch = 0;
   return oldest;
+}
+
+/* What may be had again later is asked for again: what somebody else held,
+ * memory, and what the caller cancelled. */
+static bool is_lasting(kmbi_cuda *self, kmb_status status) {
+  return status != KMB_ERR_BUSY && status != KMB_ERR_NOMEM &&
+         !self->host->cancelled(self->host->ctx);
 }
 
 static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
@@ -254,7 +174,8 @@ static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
     *bias = (kmbi_cuda_bias){.batch = batch,
                              .used = bias->used,
                              .timer = choice->timer,
-                             .mode = choice->launch_mode};
+                             .mode = choice->launch_mode,
+                             .cold = choice->cache == KMB_CACHE_COLD};
     if (!status) status = measure(self, choice, bias);
     kmbi_cuda_leave(self, before);
     bias->status = status;
@@ -263,8 +184,7 @@ static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
   }
   kmb_status status = bias->status;
   if (!status) return KMB_OK;
-  /* What may be free again later is asked for again. */
-  if (status == KMB_ERR_BUSY) bias->batch = 0;
+  if (!is_lasting(self, status)) bias->batch = 0;
   return KMBI_CUDA_FAIL(
       self, status == KMB_ERR_LOST ? KMB_ERR_LOST : KMB_ERR_UNAVAILABLE, 0,
       "%s", bias->why);

@@ -57,23 +57,41 @@ static kmb_status count_nodes(kmbi_cuda_plan *plan, kmbi_cu_graph graph,
                         "it was captured");
 }
 
-kmb_status kmbi_cuda_capture(kmbi_cuda_plan *plan, uint32_t slot,
-                             uint64_t count, kmbi_cu_exec *exec,
-                             uint64_t *nodes) {
+static kmb_status instantiate(kmbi_cuda_plan *plan, kmbi_cu_graph graph,
+                              kmbi_cu_exec *exec) {
   kmbi_cuda *self = plan->self;
+  kmb_status status =
+      KMBI_CU(self, cuGraphInstantiateWithFlags, exec, graph, 0);
+  if (!status && self->driver->cuGraphUpload)
+    status = KMBI_CU(self, cuGraphUpload, *exec, plan->stream);
+  return status;
+}
+
+/* The first graph decides for all. */
+static void limit_copies(kmbi_cuda_plan *plan, uint64_t nodes) {
+  uint64_t most = nodes ? KMBI_CUDA_COPIED_NODES / nodes : 1;
+  if (plan->copies > most) plan->copies = most ? (uint32_t)most : 1;
+}
+
+kmb_status kmbi_cuda_capture(kmbi_cuda_plan *plan, uint32_t slot,
+                             uint64_t count, kmbi_cu_exec *execs,
+                             uint64_t *nodes) {
   kmbi_cu_graph graph = NULL;
   kmb_status status = record(plan, slot, count, &graph);
   if (!status) status = count_nodes(plan, graph, nodes);
-  if (!status)
-    status = KMBI_CU(self, cuGraphInstantiateWithFlags, exec, graph, 0);
-  if (!status && self->driver->cuGraphUpload)
-    status = KMBI_CU(self, cuGraphUpload, *exec, plan->stream);
-  if (graph) (void)self->driver->cuGraphDestroy(graph);
+  if (!status && execs == plan->execs) limit_copies(plan, *nodes);
+  for (uint32_t i = 0; !status && i < plan->copies; i++)
+    status = instantiate(plan, graph, &execs[i]);
+  if (graph) (void)plan->self->driver->cuGraphDestroy(graph);
   return status;
 }
 
 kmb_status kmbi_cuda_count_nodes(kmbi_cuda_plan *plan, uint64_t *nodes) {
   kmbi_cu_graph graph = NULL;
+  if (!kmbi_cuda_has_graphs(plan->self))
+    return KMBI_CUDA_FAIL(plan->self, KMB_ERR_UNSUPPORTED, 0,
+                          "the driver has no graphs (CUDA 11.4) by which a "
+                          "launch's operations could be counted");
   kmb_status status = record(plan, plan->slot, 1, &graph);
   if (!status) status = count_nodes(plan, graph, nodes);
   if (graph) (void)plan->self->driver->cuGraphDestroy(graph);

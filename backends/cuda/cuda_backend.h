@@ -38,8 +38,8 @@ typedef struct kmbi_cuda_space {
   kmbi_cu_pointer gate_device;
 } kmbi_cuda_space;
 
-/* Words of `scratch`: the sink of sweeps, then what kernels write. */
-enum { KMBI_CUDA_SCRATCH = 4096, KMBI_CUDA_OUT = 64, KMBI_CUDA_STEPS = 64 };
+/* Bytes of `scratch`: the sink of sweeps, then what kernels write. */
+enum { KMBI_CUDA_SCRATCH = 1 << 18, KMBI_CUDA_OUT = 64, KMBI_CUDA_STEPS = 64 };
 
 /* Our allocations: where each is and what it was asked from. */
 typedef struct kmbi_cuda_block {
@@ -50,7 +50,8 @@ typedef struct kmbi_cuda_block {
   uint64_t bytes; /* of the caller's hook; 0: ours */
 } kmbi_cuda_block;
 
-/* A bias and how far off it may be, of one timer, launch mode and batch. */
+/* A bias and how far off it may be, of one timer, launch mode and batch, after
+ * sweeps or not. */
 typedef struct kmbi_cuda_bias {
   double ns; /* of an iteration */
   double uncertainty_ns;
@@ -58,11 +59,12 @@ typedef struct kmbi_cuda_bias {
   uint64_t used;  /* the one used longest ago gives way */
   kmb_timer timer;
   kmb_launch_mode mode;
+  bool cold;
   kmb_status status; /* of measuring it */
   char why[KMBI_CUDA_TEXT];
 } kmbi_cuda_bias;
 
-enum { KMBI_CUDA_BIASES = 16 };
+enum { KMBI_CUDA_BIASES = 16, KMBI_CUDA_REASONS = 16 };
 
 typedef struct kmbi_cuda {
   const kmb_host *host;
@@ -86,6 +88,8 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
+  bool blocking, blocking_known; /* launches wait for their kernels */
+  uint64_t ungated_said[KMBI_CUDA_REASONS]; /* hashes of what was logged */
   /* A launch that was held up behind a closed gate, while the stream is open.
    */
   kmb_launch_fn held_up;
@@ -128,6 +132,8 @@ kmb_status kmbi_cuda_sweep_prepare(void *self, uint64_t bytes);
 kmb_status kmbi_cuda_sweep(kmbi_cuda *self, kmbi_cu_stream stream);
 kmb_status kmbi_cuda_touch(kmbi_cuda *self, kmbi_cu_stream stream,
                            const kmb_span *span);
+/* Cycles of the SM clock, at its highest, in `ns`. */
+uint64_t kmbi_cuda_cycles(kmbi_cuda *self, double ns);
 kmb_status kmbi_cuda_spin(kmbi_cuda *self, kmbi_cu_stream stream,
                           uint64_t cycles, kmbi_cu_pointer out);
 
@@ -166,6 +172,7 @@ void kmbi_cuda_memory_close(kmbi_cuda *self);
 kmb_status kmbi_cuda_fill_random(void *self, const kmb_fill *fill);
 
 /* propose.c */
+bool kmbi_cuda_has_graphs(const kmbi_cuda *self);
 const char *kmbi_cuda_choice_problem(const kmbi_cuda *self,
                                      const kmb_choice *choice);
 kmb_status kmbi_cuda_propose(void *self, const kmb_request *request,

@@ -6,12 +6,29 @@
 
 #include <stdio.h>
 
+#define SPIN_NS 1e6
+
+/* Once for each reason: what is measured often would say it as often. */
+static bool is_new(kmbi_cuda *self, const char *why) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char *at = why; *at; at++)
+    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+  for (int i = 0; i < KMBI_CUDA_REASONS; i++) {
+    if (self->ungated_said[i] == hash) return false;
+    if (self->ungated_said[i]) continue;
+    self->ungated_said[i] = hash;
+    return true;
+  }
+  return false;
+}
+
 static void without(kmbi_cuda_plan *plan, const char *why) {
   kmbi_cuda *self = plan->self;
   const kmb_host *host = self->host;
   char line[KMBI_CUDA_TEXT + 64];
   plan->gated = false;
   snprintf(plan->ungated, sizeof plan->ungated, "%s", why);
+  if (!is_new(self, why)) return;
   snprintf(line, sizeof line, "no gate, so that host gaps may be timed too: %s",
            why);
   host->log(host->ctx, KMB_LOG_WARNING, line);
@@ -25,8 +42,36 @@ static kmb_status first_use(kmbi_cuda_plan *plan) {
   return kmbi_cuda_drain(plan, status);
 }
 
+/* Whether a launch waits for what it launches, as CUDA_LAUNCH_BLOCKING and
+ * some tools make it: then a kernel that spins is over when its launch returns.
+ * So it is, once, if the host was held up. */
+static kmb_status find_blocking(kmbi_cuda_plan *plan) {
+  kmbi_cuda *self = plan->self;
+  if (self->blocking_known) return KMB_OK;
+  bool blocking = true;
+  for (int longer = 0; blocking && longer < 2; longer++) {
+    uint64_t cycles = kmbi_cuda_cycles(self, longer ? 10 * SPIN_NS : SPIN_NS);
+    kmb_status status = kmbi_cuda_spin(self, plan->stream, cycles, 0);
+    if (status) return status;
+    kmbi_cu_result result = self->driver->cuStreamQuery(plan->stream);
+    blocking = result == KMBI_CU_SUCCESS;
+    if (!blocking && result != KMBI_CU_NOT_READY)
+      return kmbi_cuda_check(self, result, "cuStreamQuery");
+    status = kmbi_cuda_finish(self, plan->stream);
+    if (status) return status;
+  }
+  self->blocking = blocking;
+  self->blocking_known = true;
+  return KMB_OK;
+}
+
 static kmb_status try_gate(kmbi_cuda_plan *plan) {
   kmb_status status = kmbi_cuda_space_gate(plan->self);
+  if (!status) status = find_blocking(plan);
+  if (!status && plan->self->blocking)
+    return KMBI_CUDA_FAIL(plan->self, KMB_ERR_UNSUPPORTED, 0,
+                          "launches wait for their kernels, as with "
+                          "CUDA_LAUNCH_BLOCKING=1 or under some tools");
   if (!status) status = kmbi_cuda_watch_open(plan->self, &plan->watch);
   if (!status) status = first_use(plan);
   if (!status && !plan->graph)

@@ -16,12 +16,12 @@ static __device__ __forceinline__ u64 thread_count() {
 extern "C" __global__ void kmb_empty() {
 }
 
-/* Counts clock cycles and says how many it counted. */
+/* Each thread counts clock cycles and says how many it counted. */
 extern "C" __global__ void kmb_spin(u64 cycles, u64 *out) {
   long long start = clock64();
   while ((u64)(clock64() - start) < cycles) {
   }
-  if (out) *out = (u64)(clock64() - start);
+  if (out) out[thread_index()] = (u64)(clock64() - start);
 }
 
 /* The steps of the timer that a kernel sees. */

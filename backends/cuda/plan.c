@@ -65,10 +65,17 @@ kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan) {
   return status;
 }
 
+kmbi_cu_exec kmbi_cuda_exec(const kmbi_cuda_plan *plan) {
+  const kmb_plan_desc *d = &plan->desc;
+  if (d->choice.timer == KMB_TIMER_GRAPH)
+    return plan->execs[plan->iteration / d->batch % plan->copies];
+  uint64_t turn = plan->iteration / d->slots % plan->copies;
+  return plan->execs[(uint64_t)plan->slot * plan->copies + turn];
+}
+
 kmb_status kmbi_cuda_iterate(kmbi_cuda_plan *plan) {
   if (!plan->graph) return kmbi_cuda_call(plan, plan->slot, plan->iteration);
-  kmbi_cu_exec exec = plan->execs[plan->exec_count == 1 ? 0 : plan->slot];
-  return KMBI_CU(plan->self, cuGraphLaunch, exec, plan->stream);
+  return KMBI_CU(plan->self, cuGraphLaunch, kmbi_cuda_exec(plan), plan->stream);
 }
 
 void kmbi_cuda_advance(kmbi_cuda_plan *plan) {
@@ -193,30 +200,38 @@ static kmb_status make_events(kmbi_cuda_plan *plan) {
   return status;
 }
 
+static uint32_t copies_of(const kmb_plan_desc *desc) {
+  if (desc->choice.timer == KMB_TIMER_GRAPH) return KMBI_CUDA_REPLAY_COPIES;
+  if (desc->graphs || desc->choice.timer != KMB_TIMER_EVENT) return 1;
+  uint32_t copies = KMBI_CUDA_EVENT_COPIES / desc->slots;
+  return copies ? copies : 1;
+}
+
 /* GRAPH replays the whole batch; with the other timers each slot has its own
  * graph of one iteration. */
 static kmb_status make_graphs(kmbi_cuda_plan *plan) {
   const kmb_host *host = plan->self->host;
   bool whole = plan->desc.choice.timer == KMB_TIMER_GRAPH;
-  size_t count = whole ? 1 : plan->desc.slots;
+  size_t slots = whole ? 1 : plan->desc.slots;
   if (!plan->graph) return KMB_OK;
+  plan->copies = copies_of(&plan->desc);
+  size_t count = slots * plan->copies;
   plan->execs =
       host->alloc(host->ctx, count * EXEC_BYTES, _Alignof(kmbi_cu_exec));
   if (!plan->execs)
     return refuse(plan->self, KMB_ERR_NOMEM, "no memory for a plan's graphs");
   memset(plan->execs, 0, count * EXEC_BYTES);
+  plan->exec_count = count;
   if (plan->desc.graphs) {
     memcpy(plan->execs, plan->desc.graphs, count * EXEC_BYTES);
-    plan->exec_count = count;
     plan->borrowed = true;
     return KMB_OK;
   }
-  plan->exec_count = count;
   kmb_status status = KMB_OK;
-  for (size_t i = 0; !status && i < count; i++)
+  for (size_t i = 0; !status && i < slots; i++)
     status = kmbi_cuda_capture(plan, whole ? plan->slot : (uint32_t)i,
-                               whole ? plan->desc.batch : 1, &plan->execs[i],
-                               &plan->nodes);
+                               whole ? plan->desc.batch : 1,
+                               &plan->execs[i * plan->copies], &plan->nodes);
   if (whole) plan->nodes /= plan->desc.batch;
   return status;
 }

@@ -11,6 +11,15 @@
  * it. */
 enum { KMBI_CUDA_PAIRS = 32, KMBI_CUDA_QUEUE = 400 };
 
+/* What a graph's launch costs depends on where its executable lies, by some
+ * tenths of a us: EVENT and GRAPH launch several in turn, as far as all of them
+ * together have no more nodes than these. */
+enum {
+  KMBI_CUDA_EVENT_COPIES = 8,
+  KMBI_CUDA_REPLAY_COPIES = 4,
+  KMBI_CUDA_COPIED_NODES = 4096
+};
+
 /* The last error as it was before a run, to tell whether the callback set one
  * of its own. */
 typedef struct kmbi_cuda_error {
@@ -27,9 +36,10 @@ typedef struct kmbi_cuda_plan {
   uint64_t iteration; /* of the next launch */
   uint32_t slot;      /* of the next launch */
   bool cold, graph, gated;
-  kmbi_cu_exec *execs; /* one a slot; GRAPH: one */
+  kmbi_cu_exec *execs; /* `copies` a slot; GRAPH: of the whole batch */
   size_t exec_count;
-  bool borrowed; /* they are the caller's */
+  uint32_t copies;
+  bool borrowed;  /* they are the caller's */
   uint64_t nodes; /* of one iteration; 0: not known */
   kmbi_cu_event events[2 * KMBI_CUDA_PAIRS];
   uint32_t event_count;
@@ -41,7 +51,7 @@ typedef struct kmbi_cuda_plan {
   kmbi_cupti_client *client; /* TRACE */
   kmb_device_op *ops;        /* of the latest run's samples */
   size_t op_count, op_capacity;
-  bool traced_before;        /* this process, when the plan was made */
+  bool traced_before; /* this process, when the plan was made */
   kmbi_cuda_error before;
 } kmbi_cuda_plan;
 
@@ -58,6 +68,8 @@ typedef struct kmbi_cuda_run {
 kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan);
 /* One iteration's work: the callback, or its slot's graph. */
 kmb_status kmbi_cuda_iterate(kmbi_cuda_plan *plan);
+/* The executable graph whose turn it is. */
+kmbi_cu_exec kmbi_cuda_exec(const kmbi_cuda_plan *plan);
 kmb_status kmbi_cuda_call(kmbi_cuda_plan *plan, uint32_t slot,
                           uint64_t iteration);
 void kmbi_cuda_advance(kmbi_cuda_plan *plan);
@@ -68,8 +80,10 @@ void kmbi_cuda_took(kmbi_cuda_plan *plan, uint64_t count, double started);
 kmb_status kmbi_cuda_drain(kmbi_cuda_plan *plan, kmb_status status);
 
 /* capture.c */
+/* `count` iterations from `slot` on, instantiated `copies` times; fewer if the
+ * plan's first graph has many nodes. */
 kmb_status kmbi_cuda_capture(kmbi_cuda_plan *plan, uint32_t slot,
-                             uint64_t count, kmbi_cu_exec *exec,
+                             uint64_t count, kmbi_cu_exec *execs,
                              uint64_t *nodes);
 /* Captures one iteration, only to count what it enqueues. */
 kmb_status kmbi_cuda_count_nodes(kmbi_cuda_plan *plan, uint64_t *nodes);

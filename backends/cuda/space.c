@@ -149,6 +149,13 @@ kmb_status kmbi_cuda_touch(kmbi_cuda *self, kmbi_cu_stream stream,
                           arguments);
 }
 
+uint64_t kmbi_cuda_cycles(kmbi_cuda *self, double ns) {
+  int khz = 0;
+  if (!kmbi_cuda_attribute(self, KMBI_CU_ATTR_CLOCK_RATE, &khz) || khz <= 0)
+    khz = 1000000;
+  return (uint64_t)(ns * khz / 1e6);
+}
+
 kmb_status kmbi_cuda_spin(kmbi_cuda *self, kmbi_cu_stream stream,
                           uint64_t cycles, kmbi_cu_pointer out) {
   void *arguments[] = {&cycles, &out};

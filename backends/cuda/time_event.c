@@ -1,5 +1,6 @@
 /* EVENT: an event pair around each iteration, many of them behind one gate.
- * GRAPH: a pair around a replay of the whole batch. */
+ * GRAPH: a pair around a replay of the whole batch. Both launch copies of a
+ * graph in turn. */
 #include "plan.h"
 
 static kmb_status elapsed(kmbi_cuda_plan *plan, kmbi_cu_event start,
@@ -92,7 +93,7 @@ static kmb_status replay(kmbi_cuda_plan *plan, kmb_sample *sample) {
   if (!status)
     status = KMBI_CU(self, cuEventRecord, plan->events[0], plan->stream);
   if (!status)
-    status = KMBI_CU(self, cuGraphLaunch, plan->execs[0], plan->stream);
+    status = KMBI_CU(self, cuGraphLaunch, kmbi_cuda_exec(plan), plan->stream);
   if (!status)
     status = KMBI_CU(self, cuEventRecord, plan->events[1], plan->stream);
   bool late = kmbi_cuda_gate_open(plan);

@@ -113,8 +113,8 @@ static void read_samples(kmbi_cuda_plan *plan, uint64_t before, uint64_t count,
 static kmb_status enqueue(kmbi_cuda_plan *plan, uint32_t index) {
   kmb_status status = kmbi_cuda_before(plan);
   if (!status)
-    status = kmbi_cupti_push(plan->self, plan->client,
-                             plan->client->first + index);
+    status =
+        kmbi_cupti_push(plan->self, plan->client, plan->client->first + index);
   if (status) return status;
   status = kmbi_cuda_iterate(plan);
   kmb_status popped = kmbi_cupti_pop(plan->self);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "limits.h"
+#include "available.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "limits.h"
+#include "available.h"
 
 /* From here on a block is checked against what is left: the kernel promises
  * memory that it does not have, and kills who then touches it. */

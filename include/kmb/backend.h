@@ -93,7 +93,8 @@ typedef struct kmb_host {
   void *(*alloc)(void *ctx, size_t size, size_t align);
   void (*free)(void *ctx, void *pointer, size_t size);
   /** Device memory of the caller's hooks; NULL if the caller gave none, and
-   *  the backend then uses its own. */
+   *  the backend then uses its own. What comes is aligned, or the call fails;
+   *  `align` is a power of two. */
   kmb_status (*device_alloc)(void *ctx, uint64_t size, uint64_t align,
                              void **pointer);
   void (*device_free)(void *ctx, void *pointer, uint64_t size);

@@ -550,6 +550,7 @@ KMB_API kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
  *  @return KMB_OK
  *  @thread any
  *  @blocks no
+ *  @units 1
  *  @since 0.1 */
 KMB_API kmb_status kmb_gaps_utilization(const kmb_gaps *gaps, uint64_t index,
                                         double *share);

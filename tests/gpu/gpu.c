@@ -15,6 +15,11 @@ double gpu_now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+bool gpu_cupti_is_busy(void) {
+  const char *said = getenv("KMB_TEST_CUPTI"); // NOLINT(concurrency-mt-unsafe)
+  return said && strcmp(said, "busy") == 0;
+}
+
 bool gpu_driver(kmbi_cu_driver *cu) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   if (!library) return false;
@@ -99,6 +104,10 @@ void gpu_close(gpu *g) {
   CU(g, cuModuleUnload, g->module);
   CU(g, cuCtxSetCurrent, NULL);
   CU(g, cuDevicePrimaryCtxRelease, g->ordinal);
+}
+
+const char *gpu_ptx(void) {
+  return gpu_kernels_ptx;
 }
 
 kmbi_cu_function gpu_kernel(gpu *g, const char *name) {

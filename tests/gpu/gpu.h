@@ -26,12 +26,17 @@ void gpu_open(gpu *g, const char *name, const kmb_device_params *params);
 void gpu_close(gpu *g);
 /* Loads the driver alone; false where there is none. */
 bool gpu_driver(kmbi_cu_driver *cu);
+/* Its kernels, of the module that is loaded now; their text. */
 kmbi_cu_function gpu_kernel(gpu *g, const char *name);
+const char *gpu_ptx(void);
 /* Ends the program if a driver call failed. */
 void gpu_must(const gpu *g, kmbi_cu_result result, const char *what, int line);
 #define CU(g, name, ...) \
   gpu_must((g), (g)->cu.name(__VA_ARGS__), #name, __LINE__)
 double gpu_now(void);
+/* Whether KMB_TEST_CUPTI=busy says that somebody else holds CUPTI, such as the
+ * sanitizer that the program runs under: TRACE must then be BUSY. */
+bool gpu_cupti_is_busy(void);
 
 /* Callbacks and what they are given. */
 typedef struct spin_work {

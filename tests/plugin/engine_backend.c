@@ -382,7 +382,7 @@ static void useless_samples_are_in_no_figure(void) {
   uint64_t batch = 0;
   for (size_t i = 0; i < 3; i++) {
     trial t;
-    begin(&t, "kernel=2000,cold=4000,llc=65536");
+    begin(&t, "kernel=2048,cold=4096,llc=65536");
     if (flags[i]) spoil(&t, (kmb_sample){.span_ns = 1, .flags = flags[i]});
     t.p.timer = KMB_TIMER_GRAPH;
     t.p.cache = KMB_CACHE_WARM;
@@ -390,14 +390,14 @@ static void useless_samples_are_in_no_figure(void) {
     if (!i) batch = u64(&t, KMB_VALUE_BATCH);
     REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), batch);
     finish(&t);
-    begin(&t, "kernel=2000,cold=4000,llc=65536,tick=1");
+    begin(&t, "kernel=2048,cold=4096,llc=65536,tick=1");
     with_buffers(&t, 8192);
     if (flags[i])
       spoil(&t, (kmb_sample){
                     .span_ns = 1, .ops = i == 1 ? 9 : 1, .flags = flags[i]});
     t.p.cache = KMB_CACHE_COLD;
     run(&t);
-    REQUIRE_NEAR(f64(&t, KMB_VALUE_MIN), 4000, 32);
+    REQUIRE_NEAR(f64(&t, KMB_VALUE_MIN), 4096, 32);
     REQUIRE(!raised(&t, KMB_FINDING_TIMERS_DISAGREE));
     REQUIRE(!raised(&t, KMB_FINDING_UNCONFIRMED));
     const char *proof = text(&t, KMB_VALUE_CACHE_PROOF);

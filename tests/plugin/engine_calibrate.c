@@ -165,6 +165,56 @@ static void the_loop_costs_what_null_callbacks_do(void) {
   finish(&t);
 }
 
+static const kmb_backend_ops *real;
+static kmb_launch_fn timed;
+static const void *null_plan;
+
+static kmb_status find_null_plan(void *self, const kmb_plan_desc *desc,
+                                 void **plan) {
+  kmb_status status = real->plan_create(self, desc, plan);
+  if (desc->launch != timed) null_plan = *plan;
+  return status;
+}
+
+static kmb_status spoil_null_plan(void *self, void *plan, uint64_t count,
+                                  double until_ns, kmb_sample *samples,
+                                  uint64_t *got) {
+  kmb_status status = real->plan_run(self, plan, count, until_ns, samples, got);
+  for (uint64_t i = 0; plan == null_plan && i < *got; i++)
+    samples[i].flags |= KMB_SAMPLE_INVALID;
+  return status;
+}
+
+static void forget_null_plan(void *self, void *plan) {
+  if (plan == null_plan) null_plan = NULL;
+  real->plan_destroy(self, plan);
+}
+
+/* Null callbacks of which no sample can be used leave the cost unknown. */
+static void useless_samples_tell_no_cost(void) {
+  trial t;
+  double number = 0;
+  kmb_backend_ops odd;
+  begin(&t, "");
+  real = t.h.device->ops;
+  odd = *real;
+  odd.plan_create = find_null_plan;
+  odd.plan_run = spoil_null_plan;
+  odd.plan_destroy = forget_null_plan;
+  t.h.device->ops = &odd;
+  timed = t.p.launch;
+  t.p.timer = KMB_TIMER_HOST;
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  REQUIRE_STATUS(kmb_result_f64(t.r, KMB_VALUE_OVERHEAD, &number),
+                 KMB_ERR_UNAVAILABLE);
+  REQUIRE(!raised(&t, KMB_FINDING_OVERHEAD));
+  t.h.device->ops = real;
+  run(&t);
+  REQUIRE(f64(&t, KMB_VALUE_OVERHEAD) > 0);
+  finish(&t);
+}
+
 /* --- the ring ------------------------------------------------------------- */
 
 typedef struct ring {
@@ -236,6 +286,7 @@ int main(void) {
   RUN(a_replay_is_of_whole_rings);
   RUN(cold_and_reset_are_single);
   RUN(the_loop_costs_what_null_callbacks_do);
+  RUN(useless_samples_tell_no_cost);
   RUN(the_ring_goes_on_from_plan_to_plan);
   RUN(ten_for_each_that_counts_are_too_many);
   return 0;

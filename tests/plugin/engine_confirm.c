@@ -135,6 +135,29 @@ static void apart_by_more_than_all_that_is_not_known(void) {
   finish(&t);
 }
 
+/* After a sweep an event pair also holds what the launch fetches. */
+static void the_likely_cause_is_told(void) {
+  static const struct {
+    const char *lie;
+    kmb_cache_state cache;
+    bool fetched;
+  } cases[] = {{",lie=event:1.2", KMB_CACHE_COLD, true},
+               {",lie=event:0.7", KMB_CACHE_COLD, false},
+               {",lie=event:1.2", KMB_CACHE_WARM, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    trial t;
+    char spec[128];
+    snprintf(spec, sizeof spec, EXACT "%s,timers=trace+event", cases[i].lie);
+    begin(&t, spec);
+    t.p.cache = cases[i].cache;
+    run(&t);
+    const char *said = message(&t, KMB_FINDING_TIMERS_DISAGREE);
+    REQUIRE_HAS(said, "something changed between the two");
+    REQUIRE_EQ(strstr(said, "fetch of what") != NULL, cases[i].fetched);
+    finish(&t);
+  }
+}
+
 /* The bias is wrong by 39 and by 41 ns. */
 static void what_is_not_known_is_allowed(void) {
   trial t;
@@ -250,6 +273,7 @@ int main(void) {
   RUN(fifty_samples_confirm);
   RUN(a_tenth_of_the_ceiling_is_left_for_it);
   RUN(apart_by_more_than_all_that_is_not_known);
+  RUN(the_likely_cause_is_told);
   RUN(what_is_not_known_is_allowed);
   RUN(a_second_batch_divides_the_step);
   RUN(the_clocks_step_is_allowed);

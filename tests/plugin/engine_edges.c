@@ -146,9 +146,9 @@ static void memory_may_lack_before_the_first_look(void) {
     trial t;
     begin(&t, "kernel=1e9");
     t.p.max_wall_ns = 2.5e9;
-    t.h.fail_alloc = t.h.allocs + at;
+    t.h.memory.fail_at = t.h.memory.calls + at;
     kmb_status status = attempt(&t);
-    fired = t.h.allocs >= t.h.fail_alloc;
+    fired = t.h.memory.calls >= t.h.memory.fail_at;
     REQUIRE(status == KMB_OK || status == KMB_ERR_NOMEM);
     failed += status != KMB_OK;
     if (!fired) {

@@ -319,9 +319,28 @@ static void a_graph_is_confirmed_by_a_replay(void) {
   run(&t);
   REQUIRE_STR(text(&t, KMB_VALUE_TIMER), "TRACE");
   REQUIRE_STR(text(&t, KMB_VALUE_CONFIRM_METHOD),
-              "GRAPH, 1 iteration a sample");
+              "GRAPH, 8 iterations a sample");
   REQUIRE_NEAR(f64(&t, KMB_VALUE_CONFIRM_TIME), 20000, 40);
   finish(&t);
+}
+
+static uint64_t replay_batch(const char *spec) {
+  trial t;
+  begin(&t, spec);
+  t.p.cache = KMB_CACHE_WARM;
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.max_wall_ns = 1e9;
+  run(&t);
+  uint64_t batch = u64(&t, KMB_VALUE_BATCH);
+  finish(&t);
+  return batch;
+}
+
+/* Eight, as long as a hundred samples of them fit into the wall limit. */
+static void a_replays_cost_is_shared_by_eight_iterations(void) {
+  REQUIRE(replay_batch("kernel=200000") == 8);
+  REQUIRE(replay_batch("kernel=3000000,replay=0") == 3);
+  REQUIRE(replay_batch("kernel=40000000") == 1);
 }
 
 /* The second timer's impossible samples are left out too. */
@@ -397,6 +416,7 @@ int main(void) {
   RUN(two_samples_prove_nothing);
   RUN(a_short_warm_up_finds_the_same_batch);
   RUN(a_graph_is_confirmed_by_a_replay);
+  RUN(a_replays_cost_is_shared_by_eight_iterations);
   RUN(impossible_samples_confirm_nothing);
   RUN(a_second_batch_that_cannot_be_had_confirms_nothing);
   RUN(a_tolerance_of_zero_is_kept_if_meant);

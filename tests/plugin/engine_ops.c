@@ -3,6 +3,8 @@
 
 #include "device.h"
 
+#include <math.h>
+
 /* Two kernels, a copy and a set of an iteration; another kernel every
  * `other`-th call. */
 typedef struct mixture {
@@ -187,14 +189,70 @@ static void operations_that_cannot_be_are_an_internal_error(void) {
       {.kind = 4},
       {.kind = KMB_OP_MEMCPY, .start_ns = -1},
       {.kind = KMB_OP_MEMCPY, .duration_ns = -1},
+      {.kind = KMB_OP_MEMSET, .start_ns = INFINITY},
+      {.kind = KMB_OP_MEMSET, .start_ns = NAN},
+      {.kind = KMB_OP_KERNEL, .duration_ns = INFINITY},
   };
   trial t;
   mixture m = {0, 0};
   begin_odd(&t, &m);
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     given = bad[i];
+    given_count = 1 + i % 2; /* the first says it all */
     fails(&t, KMB_ERR_INTERNAL, "a device operation that cannot be");
   }
+  finish(&t);
+}
+
+static uint32_t orders[3];
+
+static kmb_status give_in_order(void *self, void *plan, kmb_device_op_fn emit,
+                                void *user) {
+  (void)self;
+  (void)plan;
+  for (int i = 0; i < 3; i++) {
+    given.sample = orders[i];
+    emit(user, &given);
+  }
+  return KMB_OK;
+}
+
+/* Sample after sample; some may be left out. */
+static void samples_do_not_go_back(void) {
+  trial t;
+  mixture m = {0, 0};
+  begin_odd(&t, &m);
+  odd.plan_ops = give_in_order;
+  memcpy(orders, (uint32_t[]){0, 2, 3}, sizeof orders);
+  run(&t);
+  REQUIRE_EQ(kmb_result_op_count(t.r), 1);
+  memcpy(orders, (uint32_t[]){1, 0, 2}, sizeof orders);
+  fails(&t, KMB_ERR_INTERNAL, "a device operation that cannot be");
+  finish(&t);
+}
+
+static void an_older_table_tells_no_operations(void) {
+  trial t;
+  mixture m = {0, 0};
+  uint64_t samples = 0;
+  begin_odd(&t, &m);
+  odd.struct_size = offsetof(kmb_backend_ops, plan_ops);
+  run(&t);
+  REQUIRE_STATUS(kmb_result_u64(t.r, KMB_VALUE_OP_SAMPLES, &samples),
+                 KMB_ERR_UNAVAILABLE);
+  finish(&t);
+}
+
+/* The pause between two runs of samples outlasts the measurement. */
+static void a_run_without_samples_has_no_operations(void) {
+  trial t;
+  mixture m = {0, 0};
+  begin_mixture(&t, "noise=gauss:0.3", &m);
+  t.p.idle_ns = 1e9;
+  t.p.max_wall_ns = 5e8;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_STOP_REASON), "WALL");
+  REQUIRE_EQ(kmb_result_op_count(t.r), 4);
   finish(&t);
 }
 
@@ -215,6 +273,9 @@ int main(void) {
   RUN(other_timers_have_no_rows);
   RUN(a_backend_without_the_function_says_so);
   RUN(operations_that_cannot_be_are_an_internal_error);
+  RUN(samples_do_not_go_back);
+  RUN(an_older_table_tells_no_operations);
+  RUN(a_run_without_samples_has_no_operations);
   RUN(a_failure_to_tell_them_ends_the_measurement);
   return 0;
 }

@@ -432,6 +432,30 @@ static void what_rows_share_is_said_once(void) {
   kmb_results_destroy(list);
 }
 
+/* Four rows with a finding are named, five counted; of what stands in no row,
+ * all are. */
+static void many_rows_with_a_finding_are_counted(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+  for (int i = 0; i < 6; i++) {
+    kmb_result *r = projection(names[i], "1", 100);
+    if (i < 4)
+      kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "slow");
+    if (i < 5) {
+      kmbi_result_set_text(r, KMB_VALUE_READING, "same");
+      kmbi_result_find(r, KMB_FINDING_BIMODAL, KMB_WARNING, NULL, 0, "two");
+    }
+    REQUIRE_OK(kmb_results_add(list, r));
+  }
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "  a, b, c, d, e: same\n");
+  REQUIRE_HAS(text, "  warning BIMODAL (5 of 6 rows): two\n");
+  REQUIRE_HAS(text, "  note DRIFT (a, b, c, d): slow\n");
+  free(text);
+  kmb_results_destroy(list);
+}
+
 static void rows_of_one_axis_are_named_by_it(void) {
   kmb_results *list = NULL;
   REQUIRE_OK(kmb_results_create(NULL, &list));
@@ -573,6 +597,7 @@ int main(void) {
   RUN(a_list_is_an_aligned_table);
   RUN(findings_stand_below_rows_that_have_no_room);
   RUN(what_rows_share_is_said_once);
+  RUN(many_rows_with_a_finding_are_counted);
   RUN(rows_of_one_axis_are_named_by_it);
   RUN(two_findings_of_a_row_are_one_row);
   RUN(one_row_is_called_by_its_name);

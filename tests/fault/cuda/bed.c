@@ -40,19 +40,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   return real(thread, attributes, run, user);
 }
 
-static void *counted_alloc(void *user, size_t size, size_t align) {
-  bed *b = user;
-  void *memory = aligned_alloc(align, (size + align - 1) / align * align);
-  if (memory) b->in_use += size;
-  return memory;
-}
-
-static void counted_free(void *user, void *memory, size_t size) {
-  bed *b = user;
-  if (memory) b->in_use -= size;
-  free(memory);
-}
-
 void bed_set_up(bed *b) {
   memset(b, 0, sizeof *b);
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -71,12 +58,16 @@ void bed_set_up(bed *b) {
   CU(b, cuStreamCreate, &b->stream, KMBI_CU_STREAM_NON_BLOCKING);
 }
 
+static void count_log(void *user, kmb_log_level level, const char *message) {
+  bed *b = user;
+  b->ungated += level == KMB_LOG_WARNING && strstr(message, "no gate") != NULL;
+}
+
 kmb_status bed_open(bed *b, const char *name) {
-  kmb_hooks hooks = kmb_hooks_init();
+  kmb_hooks hooks = heap_hooks(&b->memory);
   kmb_device_params params = kmb_device_params_init();
-  hooks.alloc = counted_alloc;
-  hooks.free = counted_free;
-  hooks.alloc_user = b;
+  hooks.log = count_log;
+  hooks.log_user = b;
   params.hooks = &hooks;
   return kmb_device_open(name, &params, &b->device);
 }
@@ -84,7 +75,7 @@ kmb_status bed_open(bed *b, const char *name) {
 void bed_close(bed *b) {
   kmb_device_close(b->device);
   b->device = NULL;
-  REQUIRE_EQ(b->in_use, 0);
+  REQUIRE_EQ(b->memory.bytes_out, 0);
 }
 
 void bed_tear_down(bed *b) {

@@ -5,7 +5,7 @@
 
 #include <kmb/kmb.h>
 
-#include "../../require.h"
+#include "../../heap.h"
 #include "sim/sim.h"
 
 typedef struct bed {
@@ -17,7 +17,8 @@ typedef struct bed {
   kmbi_cu_context context;
   kmbi_cu_module module;
   kmbi_cu_stream stream; /* the test's own, non-blocking */
-  uint64_t in_use;       /* bytes of the host allocator's hook */
+  heap memory;           /* of the library */
+  unsigned ungated;      /* warnings that there was no gate */
 } bed;
 
 /* The test's own part: context, module, stream. Then the library's device. */

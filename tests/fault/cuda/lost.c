@@ -214,7 +214,7 @@ static void without_a_device_it_is_unavailable(void) {
   REQUIRE_STATUS(bed_open(&b, "cuda:0"), KMB_ERR_UNAVAILABLE);
   REQUIRE_HAS(kmb_last_error(NULL, &vendor), "NO_DEVICE");
   REQUIRE_EQ(vendor, KMBI_CU_NO_DEVICE);
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
   REQUIRE_EQ(sim_held(), 0);
   /* There is one later, but no second one. */
   sim_set()->devices = 4;
@@ -232,7 +232,7 @@ static void an_old_driver_is_said_to_be_old(void) {
   REQUIRE_STATUS(bed_open(&b, "cuda:0"), KMB_ERR_UNSUPPORTED);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "10.2");
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "too old");
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
 }
 
 /* The result says which timer it has instead of TRACE, and why. */
@@ -282,12 +282,37 @@ static void lacking(const char *name, kmb_timer timer, kmb_launch_mode mode,
   p.launch = bed_launch_spin;
   p.launch_user = &s;
   REQUIRE_STATUS(kmb_bench(b.device, &p, &r), want);
+  if (r && timer == KMB_TIMER_EVENT)
+    REQUIRE_HAS(bed_finding(r, KMB_FINDING_FALLBACK_TIMER), "without a gate");
   kmb_result_destroy(r);
   bed_end(&b);
 }
 
 static void without_wait_values_events_have_no_gate(void) {
   lacking("cuStreamWaitValue32", KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_OK);
+}
+
+static const char *lacked;
+
+static void lack_it(void) {
+  lacking(lacked, KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_OK);
+}
+
+/* The driver's table is the process's: a process each. */
+static void without_a_part_of_graphs_events_have_no_gate(void) {
+  static const char *const parts[] = {
+      "cuStreamBeginCapture", "cuStreamEndCapture",
+      "cuStreamIsCapturing",  "cuGraphGetNodes",
+      "cuGraphDestroy",       "cuGraphInstantiateWithFlags",
+      "cuGraphLaunch",        "cuGraphExecDestroy"};
+  int failed = 0;
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    char name[64];
+    lacked = parts[i];
+    snprintf(name, sizeof name, "  without %s", lacked);
+    failed += alone(lack_it, name);
+  }
+  REQUIRE_EQ(failed, 0);
 }
 
 static void without_graphs_launches_are_plain(void) {
@@ -339,6 +364,7 @@ int main(void) {
   failed += ALONE(automatic_timers_do_without_a_cupti_that_is_forbidden);
   failed += ALONE(automatic_timers_do_without_a_cupti_that_is_no_use);
   failed += ALONE(without_wait_values_events_have_no_gate);
+  failed += ALONE(without_a_part_of_graphs_events_have_no_gate);
   failed += ALONE(without_graphs_launches_are_plain);
   failed += ALONE(without_graphs_a_graph_cannot_be_required);
   failed += ALONE(without_graphs_a_callers_batch_is_dropped);

@@ -35,6 +35,57 @@ static void timers_agree_after_correction(void) {
   bed_end(&b);
 }
 
+/* What a launch fetches after a sweep is in EVENT and not in TRACE: the bias is
+ * that of COLD, and as wrong as kernels differ. */
+static void events_have_another_bias_after_a_sweep(void) {
+  static const kmb_cache_state states[] = {KMB_CACHE_WARM, KMB_CACHE_COLD};
+  bed b;
+  bed_start(&b);
+  for (kmb_launch_mode m = KMB_LAUNCH_PLAIN; m <= KMB_LAUNCH_GRAPH; m++) {
+    double bias[2], wrong[2];
+    for (int c = 0; c < 2; c++) {
+      spin s = bed_spin(&b, 5, 1);
+      kmb_result *r = NULL;
+      kmb_bench_params p = bed_params(KMB_TIMER_EVENT, m, states[c]);
+      p.launch = bed_launch_spin;
+      p.launch_user = &s;
+      REQUIRE_OK(kmb_bench(b.device, &p, &r));
+      bias[c] = bed_f64(r, KMB_VALUE_BIAS);
+      wrong[c] = bed_f64(r, KMB_VALUE_BIAS_UNCERTAINTY);
+      REQUIRE_NEAR(bed_f64(r, KMB_VALUE_TIME), 5e3 + SIM_KERNEL, wrong[c]);
+      kmb_result_destroy(r);
+    }
+    /* The mean over kernels of 0, 2, 2, 2, 7 and 3 parameters; warm the mean
+     * over four, of which one is long. */
+    bool plain = m == KMB_LAUNCH_PLAIN;
+    REQUIRE_NEAR(bias[1] - bias[0],
+                 16 / 6.0 * SIM_FETCH + plain * SIM_AHEAD / 4.0, SIM_TICK);
+    /* Between the nodes of a traced graph is what tracing costs. */
+    REQUIRE(wrong[0] < 4 * SIM_TICK + (plain ? SIM_AHEAD : SIM_NODE_TRACED));
+    REQUIRE(!plain || wrong[0] > 0.7 * SIM_AHEAD);
+    REQUIRE(wrong[1] > 4.2 * SIM_FETCH);
+  }
+  bed_end(&b);
+}
+
+/* Where a graph's executable lies costs up to 352 ns: several take turns. */
+static void events_on_graphs_do_not_depend_on_where_they_lie(void) {
+  bed b;
+  bed_start(&b);
+  for (int i = 0; i < 12; i++) {
+    spin s = bed_spin(&b, 5, 1);
+    kmb_result *r = NULL;
+    kmb_bench_params p =
+        bed_params(KMB_TIMER_EVENT, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
+    p.launch = bed_launch_spin;
+    p.launch_user = &s;
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE_NEAR(bed_f64(r, KMB_VALUE_TIME), 5e3 + SIM_KERNEL, 80);
+    kmb_result_destroy(r);
+  }
+  bed_end(&b);
+}
+
 static kmb_status add_check(void *user, kmb_check *check) {
   const add *a = user;
   const float *before = check->after[0], *after = check->after[1];
@@ -153,12 +204,61 @@ static void auto_traces_cold_and_confirms(void) {
   bed_end(&b);
 }
 
+typedef struct stopping {
+  spin s;
+  unsigned launches, stop_at;
+  volatile int32_t cancel;
+} stopping;
+
+static kmb_status launch_until_stopped(void *user, const kmb_launch *launch) {
+  stopping *s = user;
+  if (++s->launches == s->stop_at) s->cancel = 1;
+  return bed_launch_spin(&s->s, launch);
+}
+
+/* Cancelled while samples are taken, so that the calibration that follows
+ * takes none: that is no property of the timer. */
+static void a_cancelled_calibration_is_made_up_for(void) {
+  bed b;
+  kmb_result *r = NULL;
+  kmb_device *device = NULL;
+  kmb_hooks hooks = kmb_hooks_init();
+  kmb_device_params d = kmb_device_params_init();
+  sim_reset();
+  bed_set_up(&b);
+  stopping s = {.s = bed_spin(&b, 5, 1)};
+  hooks.cancel = &s.cancel;
+  d.hooks = &hooks;
+  REQUIRE_OK(kmb_device_open("cuda:0", &d, &device));
+  kmb_bench_params p =
+      bed_params(KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  p.launch = launch_until_stopped;
+  p.launch_user = &s;
+  s.stop_at = 150;
+  p.min_samples = 500;
+  p.max_samples = 500;
+  REQUIRE_OK(kmb_bench(device, &p, &r));
+  REQUIRE_STR(bed_text(r, KMB_VALUE_STOP_REASON), "CANCELLED");
+  REQUIRE(bed_finding(r, KMB_FINDING_UNCALIBRATED));
+  kmb_result_destroy(r);
+  s.cancel = 0;
+  REQUIRE_OK(kmb_bench(device, &p, &r));
+  REQUIRE(!bed_finding(r, KMB_FINDING_UNCALIBRATED));
+  REQUIRE(bed_f64(r, KMB_VALUE_BIAS) > 0);
+  kmb_result_destroy(r);
+  kmb_device_close(device);
+  bed_tear_down(&b);
+}
+
 int main(void) {
   RUN(the_device_is_described);
   RUN(timers_agree_after_correction);
+  RUN(events_have_another_bias_after_a_sweep);
+  RUN(events_on_graphs_do_not_depend_on_where_they_lie);
   RUN(every_timer_and_cache_state_measures_and_checks);
   RUN(cold_takes_longer_than_warm);
   RUN(random_fill_is_the_hosts);
   RUN(auto_traces_cold_and_confirms);
+  RUN(a_cancelled_calibration_is_made_up_for);
   return 0;
 }

@@ -496,8 +496,10 @@ KMB_API kmb_status kmb_results_get(const kmb_results *results, uint64_t index,
 KMB_API kmb_status kmb_results_write_json(const kmb_results *results,
                                           kmb_write_fn write, void *user);
 
-/** Writes a list as a table for a person: one row a result, a column an axis,
- *  and below the table the readings and findings in words.
+/** Writes a list as a table for a person: one row a result, a column an axis.
+ *  Words that all rows share stand above it, the readings and findings in words
+ *  below. The codes of a row's findings, gravest first, stand beside it or
+ * below it, wherever there is room.
  *  @param results  a list
  *  @param write    takes the output
  *  @param user     given to `write`

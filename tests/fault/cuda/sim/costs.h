@@ -1,8 +1,8 @@
 /* How long things take, in ns. Every rule of the device cites a figure that was
  * recorded on an H200 (driver 580.159.04): A is bench/results/
- * accuracy-h200.json, T bench/results/timers-h200.json, what follows the place
- * in it. tests/fault/cuda/costs.c compares each with what it cites. The host's
- * rules only make time pass. */
+ * accuracy-h200.json, C cold-h200.json, T timers-h200.json, what follows the
+ * place in it. tests/fault/cuda/costs.c compares each with what it cites. The
+ * host's rules only make time pass. */
 #ifndef KMB_TESTS_CUDA_COSTS_H
 #define KMB_TESTS_CUDA_COSTS_H
 
@@ -14,17 +14,28 @@ enum {
   /* TRACE minus what a spinning kernel counts itself: T spin.2.cupti_us less
    * spin.2.self_us, and alike at the other lengths. */
   SIM_KERNEL = 536,
-  /* Half the way from p25 to p75 of TRACE: A spin.0.trace_plain. */
+  /* The way from p25 to p75 of TRACE, of one to two steps: A spin. */
   SIM_NOISE = 32,
   /* Two events with nothing between, behind a gate:
    * T events_with_nothing_between_gated_us. */
   SIM_EVENT = 1280,
-  /* EVENT minus TRACE beyond that, plain launches: A spin.0.event.bias_us. */
-  SIM_EVENT_TO_KERNEL = 1408,
-  /* The same, one-kernel graphs: A spin.0.event_graph.bias_us. */
-  SIM_EVENT_TO_GRAPH = 776,
+  /* EVENT minus TRACE beyond that, plain launches: A spin.0 to spin.2,
+   * event.raw_us less trace_plain.raw_us; 0.1 us more or less from one H200 to
+   * another. */
+  SIM_EVENT_TO_KERNEL = 1616,
+  /* So much less where the kernel is long: A spin.7 beside spin.0. */
+  SIM_AHEAD = 192,
+  SIM_LONG = 100000,
+  /* EVENT minus TRACE beyond that, one-kernel graphs: A spin.0 to spin.7,
+   * event_graph.raw_us less trace_plain.raw_us; by where the executable lies,
+   * the same for all launches of one. */
+  SIM_EVENT_TO_GRAPH = 736,
+  SIM_PLACES = 12, /* steps of the clock */
+  /* EVENT after a sweep, beyond warm, for each parameter. Of a copy, which has
+   * three, between plain launches and graphs: A cold.6 and kinds.6. */
+  SIM_FETCH = 240,
   /* TRACE minus GRAPH, each node of a long replay:
-   * A spin.0.graph_rounds.0.bias_us, T spin.0. */
+   * T spin.0. */
   SIM_NODE_SAVES = 30,
   /* More for each node with CUPTI on: T graph_of_empty_kernels. */
   SIM_NODE_TRACED = 560,
@@ -34,7 +45,7 @@ enum {
 
   /* A read of n MiB beyond SIM_KERNEL takes SIM_READ and, for each MiB, so long
    * if it is cached; if it is not, after a read sweep; and so much more if
-   * dirty lines have to go: A moves.0 and moves.1, T flush.3 and flush.5. */
+   * dirty lines have to go: C moves.0 and moves.1, T flush.3 and flush.5. */
   SIM_READ = 767,
   SIM_MIB_HOT = 133,
   SIM_MIB_COLD = 252,

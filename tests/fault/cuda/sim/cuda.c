@@ -319,6 +319,7 @@ static kmbi_cu_result submit(kmbi_cu_stream handle, sim_op *op, unsigned id) {
   sim_make_room("a launch");
   sim_enqueue(stream, op);
   sim_pump();
+  if (op->kind == KERNEL && sim_set()->blocking) sim_drain("cuLaunchKernel");
   return 0;
 }
 

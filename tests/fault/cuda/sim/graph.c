@@ -185,16 +185,19 @@ kmbi_cu_result sim_cuGraphGetNodes(kmbi_cu_graph graph, kmbi_cu_node *nodes,
 kmbi_cu_result sim_cuGraphInstantiateWithFlags(kmbi_cu_exec *exec,
                                                kmbi_cu_graph graph,
                                                unsigned long long flags) {
+  static uint32_t made_before;
   ENTER_CONTEXT(cuGraphInstantiateWithFlags, SIM_LAUNCH);
   if (!sim_is(graph, SIM_GRAPH) || flags) return INVALID_VALUE;
   struct CUgraphExec_st *made = sim_make(SIM_EXEC, sizeof *made);
   sim_op **end = &made->first;
   made->seen = sim_tracing();
+  made->place = made_before++ * 5 % SIM_PLACES;
   for (const sim_op *op = graph->first; op; op = op->next) {
     sim_op node = *op;
     node.in_graph = true;
     node.first = op == graph->first;
     node.seen_traced = made->seen;
+    node.place = made->place;
     sim_append(&end, &node);
   }
   *exec = made;
@@ -220,6 +223,7 @@ kmbi_cu_result sim_cuGraphLaunch(kmbi_cu_exec exec, kmbi_cu_stream handle) {
     sim_enqueue(stream, &node);
   }
   sim_pump();
+  if (sim_set()->blocking) sim_drain("cuGraphLaunch");
   return 0;
 }
 

@@ -61,6 +61,7 @@ typedef struct sim_op {
   uint64_t submitted;
   uint32_t correlation;
   uint32_t value;
+  uint32_t place;       /* of the graph, in steps of the clock */
   bool in_graph, first; /* of a graph */
   bool seen_traced;     /* the graph was made under the tracer's eyes */
 } sim_op;
@@ -78,7 +79,7 @@ struct CUstream_st {
   uint64_t free_at;
   sim_capture capture;
   unsigned id;
-  bool legacy, waited, after_event;
+  bool legacy, waited, after_event, swept;
 };
 
 struct CUmod_st {
@@ -104,6 +105,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   sim_object object;
   sim_op *first;
+  uint32_t place;
   bool seen;
 };
 struct sim_block {

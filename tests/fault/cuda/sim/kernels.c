@@ -176,6 +176,23 @@ static uint64_t run_add(struct CUctx_st *c, const sim_argument *a) {
   return ns;
 }
 
+static uint64_t run_wide(struct CUctx_st *c, const sim_argument *a) {
+  uint64_t ns = (uint64_t)((double)a[0].u64 * 1e6 / SIM_CLOCK_KHZ);
+  return ns + writes(c, a[1].u64, 8);
+}
+
+/* The grid is not known here: one row's product stands for all. */
+static uint64_t run_dot(struct CUctx_st *c, const sim_argument *a) {
+  uint64_t ns = reads(c, a[0].u64, 16 * (uint64_t)a[3].u32) +
+                reads(c, a[1].u64, 16 * (uint64_t)a[3].u32) +
+                writes(c, a[2].u64, 4);
+  float sum = 0;
+  for (uint32_t i = 0; !c->error && i < 4 * a[3].u32; i++)
+    sum += ((const float *)at(a[0].u64))[i] * ((const float *)at(a[1].u64))[i];
+  if (!c->error) *(float *)at(a[2].u64) = sum;
+  return ns;
+}
+
 static const sim_kernel kernels[] = {
     {"kmb_empty", "", run_empty},
     {"kmb_spin", "88", run_spin},
@@ -192,6 +209,8 @@ static const sim_kernel kernels[] = {
     {"test_hang", "8", run_empty},
     {"test_fault", "8", run_fault},
     {"test_add", "884", run_add},
+    {"test_wide", "88", run_wide},
+    {"test_dot", "8884", run_dot},
 };
 
 const sim_kernel *sim_kernel_named(const char *name) {

@@ -94,7 +94,7 @@ kmbi_nvml_result sim_nvml_reasons_old(kmbi_nvml_device device,
 
 kmbi_nvml_result sim_nvml_power(kmbi_nvml_device device, unsigned *milliwatts) {
   SIM_ENTER(nvml_power, SIM_CALL);
-  return measure(milliwatts, 250000, 75000, device);
+  return measure(milliwatts, 250500, 75000, device);
 }
 
 kmbi_nvml_result sim_nvml_energy(kmbi_nvml_device device,

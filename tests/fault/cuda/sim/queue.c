@@ -88,17 +88,34 @@ static uint64_t set(const struct CUstream_st *stream, const sim_op *op) {
   return sim_traffic_ns(sim_access(op->to, op->bytes, true));
 }
 
+/* How long after an event's time the first work starts. */
+static uint64_t launch_ns(const struct CUstream_st *stream, const sim_op *op) {
+  if (!stream->after_event || (op->in_graph && !op->first)) return 0;
+  uint64_t ns = op->in_graph ? SIM_EVENT_TO_GRAPH + op->place * SIM_TICK
+                             : SIM_EVENT_TO_KERNEL;
+  if (stream->swept && op->kind == KERNEL)
+    ns += SIM_FETCH * strlen(op->kernel->sizes);
+  return ns;
+}
+
+static bool is_kernel(const sim_op *op, const char *name) {
+  return op->kind == KERNEL && strcmp(op->kernel->name, name) == 0;
+}
+
 /* Device work: how long it takes and when the next may start. */
 static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   uint64_t takes = SIM_KERNEL - SIM_NOISE + noise();
   struct CUctx_st *context = stream->object.context;
-  if (stream->after_event && (!op->in_graph || op->first))
-    start += op->in_graph ? SIM_EVENT_TO_GRAPH : SIM_EVENT_TO_KERNEL;
+  bool after_event = stream->after_event;
+  start += launch_ns(stream, op);
   stream->after_event = false;
+  stream->swept = is_kernel(op, "kmb_sweep") ||
+                  (stream->swept && is_kernel(op, "kmb_touch"));
   if (op->kind == KERNEL) takes += op->kernel->run(context, op->a);
   if (op->kind == COPY) takes += copy(stream, op);
   if (op->kind == SET) takes += set(stream, op);
   if (context->error) return;
+  if (after_event && !op->in_graph && takes >= SIM_LONG) start -= SIM_AHEAD;
   uint64_t end = start + takes;
   stream->free_at = end;
   if (op->in_graph) stream->free_at -= SIM_NODE_SAVES;
@@ -118,7 +135,7 @@ static void record(struct CUstream_st *stream, sim_op *op, uint64_t start) {
 }
 
 static bool hangs(const sim_op *op) {
-  return op->kind == KERNEL && strcmp(op->kernel->name, "test_hang") == 0 &&
+  return is_kernel(op, "test_hang") &&
          *(volatile uint32_t *)(uintptr_t)op->a[0].u64 == 0;
 }
 

@@ -40,13 +40,14 @@ typedef struct sim_settings {
   unsigned devices; /* in the machine, in NVML's order */
   unsigned visible; /* the one that CUDA shows as its first and only one */
   int driver_version;
-  bool no_threads; /* the process can have no more */
+  bool no_threads;      /* the process can have no more */
   unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
   bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
+  bool blocking;       /* launches wait for their kernels */
   /* CUPTI */
   bool other_subscriber;
-  unsigned forbidden; /* what subscribing answers, 0: it is allowed */
+  unsigned forbidden;       /* what subscribing answers, 0: it is allowed */
   unsigned drop_every;      /* each n-th kernel record is lost and counted */
   unsigned lose_every;      /* each n-th kernel record is lost, unsaid */
   unsigned zero_every;      /* each n-th has no times */

@@ -1,0 +1,259 @@
+/* Launches of other kinds: graphs that the caller built, several streams,
+ * another context, a callback that waits behind the gate. */
+#include <dlfcn.h>
+
+#include "../require.h"
+#include "functional.h"
+
+/* The driver's functions that only these tests call. */
+static struct {
+  kmbi_cu_result (*cuCtxCreate)(kmbi_cu_context *context, unsigned flags,
+                                kmbi_cu_device device);
+  kmbi_cu_result (*cuCtxDestroy)(kmbi_cu_context context);
+  kmbi_cu_result (*cuCtxSynchronize)(void);
+  kmbi_cu_result (*cuStreamWaitEvent)(kmbi_cu_stream stream,
+                                      kmbi_cu_event event, unsigned flags);
+} more;
+
+static void look_up_more(void) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  REQUIRE(library);
+  *(void **)(&more.cuCtxCreate) = dlsym(library, "cuCtxCreate_v2");
+  *(void **)(&more.cuCtxDestroy) = dlsym(library, "cuCtxDestroy_v2");
+  *(void **)(&more.cuCtxSynchronize) = dlsym(library, "cuCtxSynchronize");
+  *(void **)(&more.cuStreamWaitEvent) = dlsym(library, "cuStreamWaitEvent");
+  REQUIRE(more.cuCtxCreate && more.cuCtxDestroy && more.cuCtxSynchronize &&
+          more.cuStreamWaitEvent);
+  dlclose(library);
+}
+
+/* What was read between runs of samples. */
+
+static const char *meta(const kmb_result *r, const char *key) {
+  const char *text = NULL;
+  if (!kmb_result_metadata_text(r, key, &text)) return text;
+  printf("  %s: %s\n", key, kmb_last_error(NULL, NULL));
+  return "";
+}
+
+void telemetry_is_read_while_measuring(void) {
+  static const char *const keys[] = {
+      "telemetry.during.clock_mhz",     "telemetry.during.clock_mhz_min",
+      "telemetry.during.clock_mhz_max", "telemetry.during.throttle",
+      "telemetry.before.clock_mhz",     "telemetry.after.clock_mhz",
+      "telemetry.before.energy_j",      "telemetry.after.energy_j"};
+  kmb_result *r = NULL;
+  spin_work w = spin_of(50);
+  kmb_bench_params p = quick(KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  p.launch = spin_launch;
+  p.launch_user = &w;
+  p.min_wall_ns = 300e6;
+  REQUIRE_OK(kmb_bench(g.device, &p, &r));
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    printf("  %s: %s\n", keys[i], meta(r, keys[i]));
+    REQUIRE(*meta(r, keys[i]));
+  }
+  REQUIRE(strtod(meta(r, "telemetry.during.readings"), NULL) >= 3);
+  REQUIRE(strtod(meta(r, "telemetry.during.clock_mhz_min"), NULL) <=
+          strtod(meta(r, "telemetry.during.clock_mhz_max"), NULL));
+  REQUIRE(strtod(meta(r, "telemetry.before.energy_j"), NULL) <
+          strtod(meta(r, "telemetry.after.energy_j"), NULL));
+  kmb_result_destroy(r);
+}
+
+/* Prebuilt graphs. */
+
+enum { SLOTS = 8, BYTES = 16 << 20 };
+
+static kmbi_cu_exec capture(kmb_launch_fn launch, void *user,
+                            void *const *args) {
+  kmbi_cu_graph graph = NULL;
+  kmbi_cu_exec exec = NULL;
+  kmb_launch l = {.struct_size = sizeof l, .stream = g.stream, .args = args};
+  CU(&g, cuStreamBeginCapture, g.stream, KMBI_CU_CAPTURE_THREAD_LOCAL);
+  REQUIRE_OK(launch(user, &l));
+  CU(&g, cuStreamEndCapture, g.stream, &graph);
+  CU(&g, cuGraphInstantiateWithFlags, &exec, graph, 0);
+  CU(&g, cuGraphDestroy, graph);
+  return exec;
+}
+
+/* In each timer, rotated; a graph of another slot leaves its own output
+ * unwritten. */
+static void run_graphs(kmb_buffers *buffers, void **graphs) {
+  kmb_result *r = NULL;
+  kmb_bench_params p =
+      quick(KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_ROTATED);
+  p.buffers = buffers;
+  p.graphs = graphs;
+  p.graph_count = SLOTS;
+  expect_busy(&p);
+  for (bool last = false; !last; p.timer = KMB_TIMER_EVENT) {
+    last = p.timer == KMB_TIMER_EVENT;
+    REQUIRE_OK(kmb_bench(g.device, &p, &r));
+    printf("  %s: %.3f us, %llu slots\n", result_text(r, KMB_VALUE_TIMER),
+           result_f64(r, KMB_VALUE_TIME, 0) / 1e3,
+           (unsigned long long)result_u64(r, KMB_VALUE_SLOTS));
+    print_findings(r);
+    REQUIRE_STR(result_text(r, KMB_VALUE_LAUNCH_MODE), "GRAPH");
+    REQUIRE(result_u64(r, KMB_VALUE_SLOTS) > 1);
+    REQUIRE(result_u64(r, KMB_VALUE_SLOTS) <= SLOTS);
+    kmb_result_destroy(r);
+  }
+  void *first = graphs[0];
+  graphs[0] = graphs[1];
+  REQUIRE_STATUS(kmb_bench(g.device, &p, &r), KMB_ERR_INCORRECT);
+  graphs[0] = first;
+}
+
+void each_slot_has_its_prebuilt_graph(void) {
+  void *graphs[SLOTS];
+  kmb_buffers *buffers = move_buffers(&g, BYTES, true, 0);
+  move_work w = {.g = &g,
+                 .kernel = gpu_kernel(&g, "test_copy"),
+                 .bytes = BYTES,
+                 .copies = true};
+  REQUIRE_OK(kmb_buffers_prepare(buffers, SLOTS));
+  for (uint32_t s = 0; s < SLOTS; s++) {
+    void *args[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < 2; i++)
+      REQUIRE_OK(kmb_buffers_pointer(buffers, s, i, &args[i]));
+    graphs[s] = capture(move_launch, &w, args);
+  }
+  run_graphs(buffers, graphs);
+  for (uint32_t s = 0; s < SLOTS; s++)
+    CU(&g, cuGraphExecDestroy, graphs[s]);
+  kmb_buffers_destroy(buffers);
+}
+
+/* Another context than the device's primary one. */
+
+void a_stream_of_another_context_serves(void) {
+  kmbi_cu_context other = NULL;
+  kmbi_cu_context now = NULL;
+  kmbi_cu_module module = g.module;
+  kmbi_cu_stream stream = NULL;
+  look_up_more();
+  REQUIRE_EQ(more.cuCtxCreate(&other, 0, g.ordinal), 0);
+  CU(&g, cuModuleLoadData, &g.module, gpu_ptx());
+  CU(&g, cuStreamCreate, &stream, KMBI_CU_STREAM_NON_BLOCKING);
+  spin_work w = spin_of(5);
+  kmb_bench_params p = quick(KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  p.launch = spin_launch;
+  p.launch_user = &w;
+  p.stream = stream;
+  /* While another context is current, which stays so. */
+  CU(&g, cuCtxSetCurrent, g.context);
+  kmb_result *r = NULL;
+  REQUIRE_OK(kmb_bench(g.device, &p, &r));
+  printf("  %.3f us\n", result_f64(r, KMB_VALUE_TIME, 0) / 1e3);
+  print_findings(r);
+  if (!gpu_cupti_is_busy())
+    REQUIRE_NEAR(result_f64(r, KMB_VALUE_TIME, 0), 5700, 700);
+  kmb_result_destroy(r);
+  CU(&g, cuCtxGetCurrent, &now);
+  REQUIRE(now == g.context);
+  CU(&g, cuCtxSetCurrent, other);
+  CU(&g, cuStreamDestroy, stream);
+  CU(&g, cuModuleUnload, g.module);
+  g.module = module;
+  CU(&g, cuCtxSetCurrent, g.context);
+  REQUIRE_EQ(more.cuCtxDestroy(other), 0);
+}
+
+/* Two streams. */
+
+typedef struct forked {
+  spin_work here, there;
+  kmbi_cu_stream side;
+  kmbi_cu_event fork, join;
+} forked;
+
+static kmb_status launch_forked(void *user, const kmb_launch *l) {
+  forked *f = user;
+  kmb_launch aside = *l;
+  aside.stream = f->side;
+  if (g.cu.cuEventRecord(f->fork, l->stream) ||
+      more.cuStreamWaitEvent(f->side, f->fork, 0))
+    return KMB_ERR_VENDOR;
+  kmb_status status = spin_launch(&f->here, l);
+  if (!status) status = spin_launch(&f->there, &aside);
+  if (status) return status;
+  return g.cu.cuEventRecord(f->join, f->side) ||
+                 more.cuStreamWaitEvent(l->stream, f->join, 0)
+             ? KMB_ERR_VENDOR
+             : KMB_OK;
+}
+
+static void check_rows(const kmb_result *r, bool plain) {
+  kmb_op rows[2] = {kmb_op_init(), kmb_op_init()};
+  REQUIRE_EQ(kmb_result_op_count(r), 2);
+  for (uint64_t i = 0; i < 2; i++) {
+    REQUIRE_OK(kmb_result_op(r, i, &rows[i]));
+    printf("  %s on stream %u: %.3f us from %.3f\n", rows[i].name,
+           rows[i].stream, rows[i].duration_ns / 1e3, rows[i].start_ns / 1e3);
+  }
+  double busy = result_f64(r, KMB_VALUE_BUSY, 0);
+  double sum = result_f64(r, KMB_VALUE_SUM, 0);
+  printf("  busy %.3f of %.3f us\n", busy / 1e3, sum / 1e3);
+  REQUIRE(!plain || rows[0].stream != rows[1].stream);
+  REQUIRE(busy < 0.8 * sum);
+}
+
+void streams_that_fork_and_join_have_rows_of_their_own(void) {
+  forked f = {.here = spin_of(30), .there = spin_of(40)};
+  if (gpu_cupti_is_busy()) return; /* rows are the tracer's */
+  look_up_more();
+  CU(&g, cuStreamCreate, &f.side, KMBI_CU_STREAM_NON_BLOCKING);
+  CU(&g, cuEventCreate, &f.fork, KMBI_CU_EVENT_DISABLE_TIMING);
+  CU(&g, cuEventCreate, &f.join, KMBI_CU_EVENT_DISABLE_TIMING);
+  for (kmb_launch_mode mode = KMB_LAUNCH_PLAIN; mode <= KMB_LAUNCH_GRAPH;
+       mode++) {
+    kmb_result *r = NULL;
+    kmb_bench_params p = quick(KMB_TIMER_TRACE, mode, KMB_CACHE_WARM);
+    p.launch = launch_forked;
+    p.launch_user = &f;
+    REQUIRE_OK(kmb_bench(g.device, &p, &r));
+    check_rows(r, mode == KMB_LAUNCH_PLAIN);
+    kmb_result_destroy(r);
+  }
+  CU(&g, cuEventDestroy, f.fork);
+  CU(&g, cuEventDestroy, f.join);
+  CU(&g, cuStreamDestroy, f.side);
+}
+
+/* Harmless while it is captured and tried; later it waits for the device,
+ * which waits for the gate. */
+typedef struct waiting {
+  spin_work w;
+  int calls;
+} waiting;
+
+static kmb_status launch_waiting(void *user, const kmb_launch *l) {
+  waiting *w = user;
+  if (++w->calls >= 10 && more.cuCtxSynchronize()) return KMB_ERR_VENDOR;
+  return spin_launch(&w->w, l);
+}
+
+void a_launch_that_waits_behind_the_gate_is_let_go(void) {
+  kmb_result *r = NULL;
+  waiting w = {.w = spin_of(5)};
+  bool said = false;
+  look_up_more();
+  kmb_bench_params p = quick(KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  p.launch = launch_waiting;
+  p.launch_user = &w;
+  double started = gpu_now();
+  REQUIRE_OK(kmb_bench(g.device, &p, &r));
+  printf("  after %.2f s and %d calls\n", (gpu_now() - started) / 1e9, w.calls);
+  print_findings(r);
+  for (uint64_t i = 0; i < kmb_result_finding_count(r); i++) {
+    kmb_finding f = kmb_finding_init();
+    REQUIRE_OK(kmb_result_finding(r, i, &f));
+    said = said || (f.code == KMB_FINDING_FALLBACK_TIMER &&
+                    strstr(f.message, "gate") != NULL);
+  }
+  REQUIRE(said);
+  REQUIRE(w.calls > 10);
+  kmb_result_destroy(r);
+}
