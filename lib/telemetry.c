@@ -129,7 +129,7 @@ void kmbi_gauge_add(kmbi_gauge *g, double value) {
   if (!g->stride) g->stride = 1;
   if (g->kept == KMBI_GAUGE_VALUES) {
     for (uint32_t i = 0; i < KMBI_GAUGE_VALUES / 2; i++)
-      g->values[i] = g->values[2 * i];
+      g->values[i] = g->values[(size_t)2 * i];
     g->kept = KMBI_GAUGE_VALUES / 2;
     g->stride *= 2;
   }
