@@ -6,6 +6,7 @@ usage: page.py KMB SOURCE_DIR PAGE...
 A block begins with "    $ kmb ..." and ends with the first line that is not
 indented; "..." on a line of its own stands for lines that are left out.
 """
+import os
 import subprocess
 import sys
 
@@ -44,14 +45,15 @@ def holds(shown, printed):
 
 
 def main():
-    kmb, root, pages = sys.argv[1], sys.argv[2], sys.argv[3:]
+    kmb, root = os.path.abspath(sys.argv[1]), sys.argv[2]
+    pages = sys.argv[3:]
     bad = seen = 0
     for page in pages:
         with open('%s/%s' % (root, page), encoding='utf-8') as file:
             text = file.read()
         for words, shown in blocks(text):
             seen += 1
-            done = subprocess.run([kmb, *words], cwd=root, text=True,
+            done = subprocess.run([kmb, *words], cwd=root, encoding='utf-8',
                                   capture_output=True, check=False)
             printed = done.stdout.rstrip('\n').split('\n')
             if done.returncode or not holds(shown, printed):
