@@ -5,6 +5,14 @@
 
 static const subcommand commands[] = {
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
+    {"peaks", "what is known of a part, and from where", peaks_main,
+     peaks_help},
+#ifdef KMB_TOOLS_CAIRO
+    {"plot roofline", "draw results below their ceilings", plot_roofline_main,
+     plot_roofline_help},
+#endif
+    {"sol", "how far a time is from the speed of light", sol_main, sol_help},
+    {"work", "FLOPs and least bytes of an operation", work_main, work_help},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
