@@ -282,6 +282,14 @@ static void print_si(double value, const char *unit) {
   printf("%.4g %s%s", value, prefixes[i], unit);
 }
 
+static void print_time(double ns) {
+  static const char *const units[] = {"ns", "µs", "ms", "s"};
+  int i = 0;
+  for (; ns >= 1000 && i < 3; i++)
+    ns /= 1000;
+  printf("%.4g %s", ns, units[i]);
+}
+
 static void print_resource(const char *label, bool known, double achieved,
                            const char *unit, bool has, double percent,
                            const kmb_ceiling *c) {
@@ -314,9 +322,11 @@ static void print_answer(const question *q, const answer *a) {
   print_resource("memory", r->known & KMB_ROOFLINE_ACHIEVED_BYTES,
                  r->achieved_bytes, "B/s", a->has_memory, r->memory_pct,
                  &a->memory);
-  if (r->known & KMB_ROOFLINE_SOL_PCT)
-    printf("  %-10s %.4g ns at the speed of light, %.4g%% of it reached\n",
-           "time", r->sol_time_ns, r->sol_pct);
+  if (r->known & KMB_ROOFLINE_SOL_PCT) {
+    printf("  %-10s ", "time");
+    print_time(r->sol_time_ns);
+    printf(" at the speed of light, %.4g%% of it reached\n", r->sol_pct);
+  }
   if (a->has_rate) {
     printf("  %-10s %.4g%% of ", "rate",
            100 * r->achieved_flops / a->rate.value);
