@@ -1,7 +1,6 @@
 /* Version, status names and the thread-local last error. */
 #include "error.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 static _Thread_local kmbi_error_state last_error;
@@ -80,9 +79,13 @@ void kmbi_error_restore(const kmbi_error_state *state) {
   last_error = *state;
 }
 
+bool kmbi_failed_since(const kmbi_error_state *before) {
+  return last_error.count != before->count;
+}
+
 kmb_status kmbi_callback_failed(kmb_status status,
                                 const kmbi_error_state *before) {
-  if (!status || last_error.count != before->count) return status;
+  if (!status || kmbi_failed_since(before)) return status;
   return kmbi_fail(status, "a callback returned %d (%s)", (int)status,
                    kmb_status_name(status));
 }

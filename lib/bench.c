@@ -67,6 +67,10 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
   kmbi_run run = {.device = device};
   run.entered_ns = kmbi_now(device);
   status = kmbi_bench_params(params, true, &run);
+  if (!status && run.p.graphs) {
+    run.p.launch = kmbi_launch_graph;
+    run.p.launch_user = &run;
+  }
   if (!status) status = take_memory(&run);
   if (!status) status = run_steps(&run);
   if (!status) status = kmbi_result_finish(&run.result);
@@ -89,9 +93,12 @@ void kmbi_run_release(kmbi_run *run) {
   if (run->stream_open) device->ops->stream_close(device->self, run->stream);
   kmbi_free(memory, run->warm, (size_t)run->slots * (size_t)run->warm_count,
             sizeof *run->warm);
-  for (uint32_t r = 0; run->rounds && r < run->p.rounds; r++)
+  for (uint32_t r = 0; run->rounds && r < run->p.rounds; r++) {
     kmbi_free(memory, run->rounds[r].samples, run->rounds[r].count,
               sizeof(double));
+    kmbi_op_rows_release(memory, &run->rounds[r].rows);
+  }
+  kmbi_ops_release(&run->ops);
   kmbi_free(memory, run->rounds, run->p.rounds, sizeof *run->rounds);
   kmbi_free(memory, run->block, KMBI_BLOCK, sizeof *run->block);
   kmbi_free(memory, run->scratch, 2 * run->scratch_size, sizeof(double));
@@ -146,6 +153,7 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
       .arg_count = buffers ? buffers->count : 0,
       .warm = run->warm,
       .warm_count = run->warm_count,
+      .graphs = launch == kmbi_launch_graph ? run->p.graphs : NULL,
       .batch = batch,
       .slots = run->slots,
       .config = run->p.config,
@@ -172,10 +180,19 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
   return status;
 }
 
-bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
-                   kmb_timer timer, uint64_t batch) {
+/* With fewer operations than a launch has, a trace says too little. */
+bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
+                    kmb_timer timer, uint64_t batch, double *ns) {
+  *ns = sample->span_ns / (double)batch;
   if (sample->flags & (KMB_SAMPLE_INVALID | KMB_SAMPLE_SPOILED)) return false;
   return timer != KMB_TIMER_TRACE || sample->ops >= run->device_ops * batch;
+}
+
+kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch) {
+  const kmbi_run *run = user;
+  kmb_device *device = run->device;
+  return device->ops->graph_launch(device->self, run->p.graphs[launch->slot],
+                                   launch->stream);
 }
 
 void kmbi_plan_close(kmbi_run *run, void *plan) {

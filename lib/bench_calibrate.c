@@ -17,8 +17,10 @@ static kmb_status take(kmbi_run *run, uint64_t batch, uint64_t count,
   return kmbi_plan_take(run, run->plan, batch, count, until, got);
 }
 
-static bool usable(const kmbi_run *run, uint64_t i, uint64_t batch) {
-  return kmbi_is_whole(run, &run->block[i], run->choice.timer, batch);
+/* Time of an iteration of the i-th sample taken; false if it is of no use. */
+static bool usable(const kmbi_run *run, uint64_t i, uint64_t batch,
+                   double *ns) {
+  return kmbi_sample_ns(run, &run->block[i], run->choice.timer, batch, ns);
 }
 
 static void close_plan(kmbi_run *run) {
@@ -42,11 +44,11 @@ static void see_operations(kmbi_run *run, uint64_t got) {
 }
 
 /* Each slot once, however long that takes: the first use loads, compiles and
- * tunes. */
+ * tunes. `*fastest` is below 0 if no sample says anything. */
 static kmb_status visit_slots(kmbi_run *run, uint64_t batch, double *fastest) {
   uint64_t done = 0;
   double far = kmbi_now(run->device) + 1e18;
-  *fastest = 0;
+  *fastest = -1;
   while (done < run->slots) {
     uint64_t got = 0, left = (run->slots - done + batch - 1) / batch;
     kmb_status status = take(run, batch, left, far, &got);
@@ -56,9 +58,9 @@ static kmb_status visit_slots(kmbi_run *run, uint64_t batch, double *fastest) {
                                           "sample was taken");
     see_operations(run, got);
     for (uint64_t i = 0; i < got; i++) {
-      double ns = run->block[i].span_ns / (double)batch;
-      if (!usable(run, i, batch)) continue;
-      if (*fastest == 0 || ns < *fastest) *fastest = ns;
+      double ns = 0;
+      if (!usable(run, i, batch, &ns)) continue;
+      if (*fastest < 0 || ns < *fastest) *fastest = ns;
     }
     done += got * batch;
     run->warmup_iterations += got * batch;
@@ -73,26 +75,28 @@ static kmb_status settle(kmbi_run *run, uint64_t batch, double fastest) {
   double until = kmbi_now(run->device) + run->p.warmup_ns;
   double last[SETTLED] = {0};
   uint64_t still = 0, n = 0;
+  bool first = true;
   while (still < SETTLED && kmbi_now(run->device) < until) {
     uint64_t got = 0;
     kmb_status status = take(run, batch, SETTLED, until, &got);
     if (status) return status;
     if (!got) break;
     /* The first launches may have done more than the later ones do. */
-    if (n == 0) run->device_ops = 0;
+    if (first) run->device_ops = 0;
+    first = false;
     see_operations(run, got);
     for (uint64_t i = 0; i < got; i++) {
-      double ns = run->block[i].span_ns / (double)batch;
-      if (!usable(run, i, batch)) continue;
-      still = ns < 0.99 * fastest ? 0 : still + 1;
-      if (ns < fastest) fastest = ns;
+      double ns = 0;
+      if (!usable(run, i, batch, &ns)) continue;
+      still = fastest < 0 || ns < 0.99 * fastest ? 0 : still + 1;
+      if (fastest < 0 || ns < fastest) fastest = ns;
       last[n++ % SETTLED] = ns;
     }
     run->warmup_iterations += got * batch;
   }
   double scratch[SETTLED];
   size_t kept = n < SETTLED ? (size_t)n : SETTLED;
-  run->estimate_ns = kept ? kmbi_median(last, kept, scratch) : fastest;
+  if (kept) run->estimate_ns = kmbi_median(last, kept, scratch);
   return KMB_OK;
 }
 
@@ -120,6 +124,17 @@ static kmb_status choose_again(kmbi_run *run, kmbi_stage *next) {
   return status;
 }
 
+static bool unseen_graph(const kmbi_run *run) {
+  return run->p.graphs && run->choice.timer == KMB_TIMER_TRACE &&
+         !run->device_ops;
+}
+
+static kmb_status no_records_of_graph(void) {
+  return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                   "the tracer sees no operation of the prebuilt graph: it was "
+                   "instantiated before the tracer was attached, or is empty");
+}
+
 kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
   uint64_t batch = whole_rings(run, 1);
   kmb_status status = refuse_choice(run);
@@ -133,10 +148,13 @@ kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
   double fastest = 0;
   run->device_ops = 0;
   status = visit_slots(run, batch, &fastest);
-  run->estimate_ns = fastest;
+  run->estimate_ns = fastest > 0 ? fastest : 0;
   if (!status && !(run->p.flags & KMB_BENCH_NO_WARMUP))
     status = settle(run, batch, fastest);
   close_plan(run);
+  /* A tracer need not see into a graph that was made before it came. */
+  if (!status && unseen_graph(run))
+    return kmbi_next_choice(run, no_records_of_graph(), next);
   if (!status && run->choice.timer == KMB_TIMER_TRACE && !run->device_ops)
     status = kmbi_fail(KMB_ERR_INCORRECT,
                        "the tracer saw no device operation of the launch: the "
@@ -154,7 +172,7 @@ static double wanted_span(const kmbi_run *run) {
 }
 
 /* The fastest of a few samples of `batch` iterations: of one at least, however
- * short the limit is. 0 if cancelled. */
+ * short the limit is. 0 if cancelled, or if none says anything. */
 static kmb_status probe(kmbi_run *run, uint64_t batch, double *span) {
   void *plan = NULL;
   kmb_status status =
@@ -162,13 +180,14 @@ static kmb_status probe(kmbi_run *run, uint64_t batch, double *span) {
   if (status) return status;
   uint64_t got = 1;
   double now = kmbi_now(run->device), until = now + 1e18;
-  *span = 0;
+  double ns = 0, fastest = -1;
   for (int i = 0; i < PROBE_SAMPLES && got && !status; i++) {
     status = kmbi_plan_take(run, plan, batch, 1, until, &got);
-    double ns = run->block[0].span_ns;
-    if (got && usable(run, 0, batch) && (*span == 0 || ns < *span)) *span = ns;
+    bool said = got && usable(run, 0, batch, &ns);
+    if (said && (fastest < 0 || ns < fastest)) fastest = ns;
     until = now + run->p.warmup_ns;
   }
+  *span = fastest > 0 ? fastest * (double)batch : 0;
   kmbi_plan_close(run, plan);
   return status;
 }
@@ -227,9 +246,10 @@ static kmb_status measure_overhead(kmbi_run *run) {
   run->next_slot = ring;
   if (status || !got) return status;
   double ns[NULL_SAMPLES], scratch[NULL_SAMPLES];
+  size_t n = 0;
   for (uint64_t i = 0; i < got; i++)
-    ns[i] = run->block[i].span_ns / (double)run->batch;
-  run->overhead_ns = kmbi_median(ns, (size_t)got, scratch);
+    n += usable(run, i, run->batch, &ns[n]);
+  if (n) run->overhead_ns = kmbi_median(ns, n, scratch);
   return KMB_OK;
 }
 

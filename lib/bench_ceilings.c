@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-#define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
-
 /* One of the two ceilings that work can need. */
 typedef struct wanted {
   kmb_ceiling *ceiling;
@@ -56,8 +54,8 @@ static void find_part(kmbi_run *run) {
 
 static kmb_status take_callers(const kmb_ceiling *callers, wanted *w) {
   if (!callers) return KMB_OK;
-  kmb_status status = kmbi_copy_in(w->ceiling, sizeof *w->ceiling, CEILING_V1,
-                                   callers, "kmb_ceiling");
+  kmb_status status = kmbi_copy_in(w->ceiling, sizeof *w->ceiling,
+                                   KMBI_CEILING_V1, callers, "kmb_ceiling");
   *w->has = !status;
   w->needed = false;
   return status;

@@ -93,19 +93,19 @@ static kmb_status restore_inout(const copies *c) {
 }
 
 /* What the library itself can see: outputs that were never written. A part
- * that was not is said once, before timing. */
+ * that was not is said once, by the first check. */
 static kmb_status judge_untouched(kmbi_run *run, const copies *c,
-                                  const char *when, bool after) {
+                                  const char *when) {
   for (uint64_t i = 0; i < c->set->count; i++) {
     const kmb_buffer_desc *d = &c->set->descs[i];
     if (!kmbi_buffers_poisonable(c->set, i)) continue;
-    uint64_t left = kmbi_poisoned_bytes(c->after[i], d->bytes);
+    uint64_t left = kmbi_poisoned_bytes(d, c->after[i]);
     if (left == d->bytes)
       return kmbi_fail(KMB_ERR_INCORRECT,
                        "output \"%s\" was not written at all %s; does the "
                        "callback use launch->args and launch->stream?",
                        d->name, when);
-    if (left == 0 || d->touched_bytes < d->bytes || after) continue;
+    if (left == 0 || d->touched_bytes < d->bytes || run->check_text) continue;
     kmb_figure figures[] = {{"unwritten_bytes", (double)left},
                             {"output_bytes", (double)d->bytes}};
     kmbi_result_find(
@@ -158,19 +158,23 @@ static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
       .config = run->p.config,
   };
   kmb_status status = run->p.launch(run->p.launch_user, &launch);
-  if (status) return status;
-  status =
+  kmbi_error_state said;
+  kmbi_error_save(&said);
+  /* A callback that fails may have enqueued something before. */
+  kmb_status waited =
       device->ops->stream_wait(device->self, run->stream, FIRST_USE_LIMIT_NS);
   /* What still runs uses the buffers: nothing more can be done here. */
-  if (status == KMB_ERR_TIMEOUT) kmbi_device_note(device, KMB_ERR_LOST);
-  return status;
+  if (waited == KMB_ERR_TIMEOUT) kmbi_device_note(device, KMB_ERR_LOST);
+  kmbi_device_note(device, waited);
+  if (status) kmbi_error_restore(&said);
+  return status ? status : waited;
 }
 
 static kmb_status judge(kmbi_run *run, copies *c, bool after, bool values) {
   const char *when = after ? "by the timed plan" : "by a plain launch";
   kmb_status status = kmbi_buffers_guards(c->set, run->slots);
   if (!status) status = copy_after(c);
-  if (!status) status = judge_untouched(run, c, when, after);
+  if (!status) status = judge_untouched(run, c, when);
   if (!status && values) status = judge_values(run, c, when);
   return status;
 }
@@ -179,10 +183,16 @@ static kmb_status check_before(kmbi_run *run, copies *c) {
   kmb_status status = kmbi_buffers_poison(c->set, c->slot);
   if (!status) status = run_reset(run, c->slot);
   if (!status) status = copy_before(c, run->p.check != NULL);
-  if (!status) status = launch_once(run, c->slot);
+  if (status) return status;
+  status = launch_once(run, c->slot);
   if (!status) status = judge(run, c, false, true);
-  if (!status) status = restore_inout(c);
-  return status;
+  if (run->device->lost) return status;
+  /* Whatever came out of it: the set is used again. */
+  kmbi_error_state said;
+  kmbi_error_save(&said);
+  kmb_status restored = restore_inout(c);
+  if (status) kmbi_error_restore(&said);
+  return status ? status : restored;
 }
 
 /* Steps. */

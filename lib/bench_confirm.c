@@ -51,8 +51,8 @@ static kmb_status take_second(kmbi_run *run, const second *s, double *ns,
     status = kmbi_plan_take(run, plan, s->batch, CONFIRM_SAMPLES - *count,
                             until, &got);
     for (uint64_t i = 0; !status && i < got; i++)
-      if (kmbi_is_whole(run, &run->block[i], s->choice.timer, s->batch))
-        ns[(*count)++] = run->block[i].span_ns / (double)s->batch;
+      *count += kmbi_sample_ns(run, &run->block[i], s->choice.timer, s->batch,
+                               &ns[*count]);
   }
   kmbi_plan_close(run, plan);
   return status;
@@ -61,7 +61,7 @@ static kmb_status take_second(kmbi_run *run, const second *s, double *ns,
 static void compare(kmbi_run *run, const second *s, const double *ns,
                     uint64_t count) {
   const kmbi_round *round = &run->rounds[run->round];
-  double scratch[2 * CONFIRM_SAMPLES], wrong_a = 0, wrong_b = 0;
+  double scratch[CONFIRM_SAMPLES], wrong_a = 0, wrong_b = 0;
   kmbi_interval b;
   if (!kmbi_interval_of(ns, (size_t)count, run->tick_ns / (double)s->batch,
                         run->p.seed, scratch, &b)) {

@@ -239,27 +239,59 @@ static void raise_state(kmbi_run *run, const kmbi_round *round) {
                    kmbi_plural(round->invalid), were(round->invalid));
 }
 
-static void raise_clocks(kmbi_run *run, const kmbi_round *round) {
-  const kmbi_watch *a = &round->before, *b = &round->after;
-  if (a->throttled || b->throttled)
-    kmbi_result_find(run->result, KMB_FINDING_THROTTLED, KMB_WARNING, NULL, 0,
-                     "the device throttled: %s",
-                     b->throttled ? b->throttle : a->throttle);
-  if (!(a->clock_mhz > 0) || !(b->clock_mhz > 0)) return;
-  double change = 100 * (b->clock_mhz - a->clock_mhz) / a->clock_mhz;
-  if (fabs(change) < CLOCK_DRIFT_PCT) return;
-  kmb_figure figures[] = {{"before_mhz", a->clock_mhz},
-                          {"after_mhz", b->clock_mhz}};
-  kmbi_result_find(run->result, KMB_FINDING_CLOCK_DRIFT, KMB_WARNING, figures,
-                   2, "the clock went from %.0f to %.0f MHz while timing",
-                   a->clock_mhz, b->clock_mhz);
+static void raise_throttled(kmbi_run *run, const kmbi_round *round) {
+  const kmbi_watch *ends[] = {&round->before, &round->after};
+  const kmbi_track *track = &run->track;
+  uint32_t reasons = track->throttle;
+  double readings = (double)track->throttle_readings;
+  double throttled = (double)track->throttled;
+  for (int i = 0; i < 2; i++) {
+    reasons |= ends[i]->throttle;
+    readings += ends[i]->throttle_known;
+    throttled += ends[i]->throttle != 0;
+  }
+  if (!reasons) return;
+  char text[KMBI_THROTTLE_SIZE];
+  kmb_figure figures[] = {{"throttled_readings", throttled},
+                          {"readings", readings}};
+  kmbi_result_find(run->result, KMB_FINDING_THROTTLED, KMB_WARNING, figures, 2,
+                   "the device throttled in %.0f of %.0f readings: %s",
+                   throttled, readings, kmbi_throttle_text(text, reasons));
+}
+
+/* Of all readings, the one before measuring included: how far apart? */
+static void raise_clock_drift(kmbi_run *run, const kmbi_round *round) {
+  double before = round->before.clock_mhz, after = round->after.clock_mhz;
+  const kmbi_gauge *during =
+      &run->track.gauges[kmbi_telemetry_index(KMB_TELEMETRY_CLOCK)];
+  double first = before, low = INFINITY, high = -INFINITY;
+  double all[] = {before, during->count ? during->min : -1,
+                  during->count ? during->max : -1, after};
+  for (int i = 0; i < 4; i++) {
+    if (!(all[i] > 0)) continue;
+    if (!(first > 0)) first = all[i];
+    if (all[i] < low) low = all[i];
+    if (all[i] > high) high = all[i];
+  }
+  if (!(first > 0) || 100 * (high - low) / first < CLOCK_DRIFT_PCT) return;
+  double scratch[KMBI_GAUGE_VALUES];
+  kmb_figure figures[5] = {{"min_mhz", low}, {"max_mhz", high}};
+  uint64_t count = 2;
+  if (before > 0) figures[count++] = (kmb_figure){"before_mhz", before};
+  if (after > 0) figures[count++] = (kmb_figure){"after_mhz", after};
+  if (during->count)
+    figures[count++] =
+        (kmb_figure){"median_during_mhz", kmbi_gauge_median(during, scratch)};
+  kmbi_result_find(
+      run->result, KMB_FINDING_CLOCK_DRIFT, KMB_WARNING, figures, count,
+      "while timing the clock was between %.0f and %.0f MHz", low, high);
 }
 
 /* Others on the same cores. What the backend does not count is not spoken of.
  */
 static void raise_quiet(kmbi_run *run, const kmbi_round *round) {
   const kmbi_watch *a = &round->before, *b = &round->after;
-  bool counts = a->preemptions >= 0 && b->preemptions >= 0 && round->count;
+  bool counts = a->preemptions >= 0 && b->preemptions >= 0;
   bool steals = a->steal_ms >= 0 && b->steal_ms >= 0 && round->wall_ns > 0;
   double preempted =
       counts ? 100 * (b->preemptions - a->preemptions) / (double)round->count
@@ -312,7 +344,8 @@ void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round, double time) {
     raise_cache(run);
     raise_state(run, round);
     raise_overhead(run, time);
-    raise_clocks(run, round);
+    raise_throttled(run, round);
+    raise_clock_drift(run, round);
     raise_quiet(run, round);
   }
   raise_precision(run, round, time);

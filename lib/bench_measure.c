@@ -1,11 +1,6 @@
 /* Measure: take samples until the interval is narrow enough, or a limit. */
-#define _GNU_SOURCE /* strtod_l */
 #include "error.h"
-#include "metadata.h"
 #include "run.h"
-
-#include <locale.h>
-#include <stdlib.h>
 
 /* The hook hears of progress about this often. */
 #define PROGRESS_NS 50e6
@@ -43,6 +38,7 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
   for (uint64_t i = 0; i < got; i++) {
     const kmb_sample *s = &run->block[i];
     round->iterations += run->batch;
+    run->places[i] = SIZE_MAX;
     if (s->flags & KMB_SAMPLE_SPOILED) {
       round->spoiled++;
       continue;
@@ -58,6 +54,7 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
     }
     if (s->flags & KMB_SAMPLE_OVERLAP) round->overlapping++;
     size_t at = run->sample_count++;
+    run->places[i] = at;
     column(run, SPAN)[at] = s->span_ns / (double)run->batch;
     column(run, BUSY)[at] = s->busy_ns / (double)run->batch;
     column(run, SUM)[at] = s->sum_ns / (double)run->batch;
@@ -164,12 +161,15 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
     kmb_status status =
         kmbi_plan_take(run, run->plan, run->batch, want, l.until, &got);
     if (!status) status = store(run, round, got);
+    if (!status) status = kmbi_ops_take(run, got);
     if (status) return status;
     if (kept(run) >= l.next) status = look(run, round, &l);
     if (status) return status;
     if (too_many_invalid(run, round)) return useless(run, round);
     limits(run, round, &l, got < want);
-    if (!round->stop) kmbi_sleep(run->device, run->p.idle_ns);
+    if (round->stop) break;
+    kmbi_track_take(run);
+    kmbi_sleep(run->device, run->p.idle_ns);
   }
   round->wall_ns = kmbi_now(run->device) - l.started;
   return KMB_OK;
@@ -185,9 +185,9 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
                      "no sample within max_wall_ns (%.0f ns); raise it",
                      run->p.max_wall_ns);
   round->samples = kmbi_alloc(&run->device->memory, n, sizeof(double));
+  round->count = n;
   if (!round->samples || !kmbi_grow_scratch(run, n))
     return kmbi_fail(KMB_ERR_NOMEM, "no memory for %zu samples", n);
-  round->count = n;
   round->dropped = run->sample_first;
   round->batch = run->batch;
   memcpy(round->samples, column(run, SPAN) + run->sample_first,
@@ -196,66 +196,35 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
       kmbi_median(column(run, BUSY) + run->sample_first, n, run->scratch);
   round->sum_ns =
       kmbi_median(column(run, SUM) + run->sample_first, n, run->scratch);
+  double *gaps = column(run, SUM) + run->sample_first; /* not needed more */
+  for (size_t i = 0; i < n; i++)
+    gaps[i] = round->samples[i] - column(run, BUSY)[run->sample_first + i];
+  round->gaps_ns = kmbi_median(gaps, n, run->scratch);
   round->has_interval =
       kmbi_interval_of(round->samples, n, run->tick_ns / (double)run->batch,
                        run->p.seed, run->scratch, &round->interval);
   if (!round->has_interval)
     round->interval.median = kmbi_median(round->samples, n, run->scratch);
-  return KMB_OK;
+  return kmbi_ops_finish(run, round);
 }
 
 kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
   kmbi_round *round = &run->rounds[run->round];
   run->sample_count = 0;
   run->sample_first = 0;
-  kmb_status status =
-      kmbi_plan_open(run, &run->choice, run->batch, run->p.launch, &run->plan);
+  kmb_status status = kmbi_ops_begin(run);
+  if (!status)
+    status = kmbi_plan_open(run, &run->choice, run->batch, run->p.launch,
+                            &run->plan);
   if (status) {
     run->plan = NULL;
     return status;
   }
-  kmbi_watch_read(run, "before", &round->before);
+  kmbi_watch_read(run, false, &round->before);
   status = sample_until_stopped(run, round);
   if (!status) status = close_round(run, round);
   if (!status) kmbi_plan_findings(run, run->plan);
-  kmbi_watch_read(run, "after", &round->after);
+  kmbi_watch_read(run, true, &round->after);
   *next = KMBI_RECHECK;
   return status;
-}
-
-/* Telemetry that findings are made from. */
-
-/* A plain number with a point, whatever the caller's locale is. */
-static double number(const char *value) {
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!value || !plain) return -1;
-  char *end = NULL;
-  double x = strtod_l(value, &end, plain);
-  freelocale(plain);
-  return end != value && x >= 0 ? x : -1;
-}
-
-static void notice(void *user, const char *key, const char *value,
-                   const char *reason) {
-  kmbi_watch *watch = user;
-  (void)reason;
-  if (strcmp(key, "clock_mhz") == 0) watch->clock_mhz = number(value);
-  if (strcmp(key, "preemptions") == 0) watch->preemptions = number(value);
-  if (strcmp(key, "steal_ms") == 0) watch->steal_ms = number(value);
-  if (strcmp(key, "throttle") == 0 && value && strcmp(value, "none") != 0) {
-    watch->throttled = true;
-    size_t size = strnlen(value, sizeof watch->throttle - 1);
-    memcpy(watch->throttle, value, size);
-    watch->throttle[size] = '\0';
-  }
-}
-
-void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch) {
-  kmb_device *device = run->device;
-  *watch = (kmbi_watch){.clock_mhz = -1, .preemptions = -1, .steal_ms = -1};
-  if (!KMBI_HAS(device->ops, telemetry)) return;
-  device->ops->telemetry(device->self, notice, watch);
-  /* Of several rounds the metadata tell the first start and the last end. */
-  uint32_t told = strcmp(when, "before") == 0 ? 0 : run->p.rounds - 1;
-  if (run->round == told) kmbi_metadata_telemetry(device, when, run->result);
 }

@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-#define PARAMS_V1 (offsetof(kmb_bench_params, reserved) + sizeof(int32_t))
-#define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
-
-#define METADATA_V1 (offsetof(kmb_metadata_params, flags) + sizeof(uint32_t))
-
 enum { AXES_LIMIT = 64, PAIRS_LIMIT = 1024, ROUNDS_LIMIT = 1000 };
 #define BATCH_LIMIT (UINT64_C(1) << 32)
 #define SAMPLES_LIMIT (UINT64_C(1) << 32)
@@ -93,10 +88,10 @@ static kmb_status check_axes(const kmb_bench_params *p) {
 }
 
 static kmb_status check_launch(const kmb_bench_params *p, const kmbi_run *run) {
-  if (!p->launch)
+  if (!p->launch && !p->graphs)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_bench_params: launch is NULL; give the callback that "
-                     "runs one iteration");
+                     "runs one iteration, or graphs");
   if (p->buffers && p->buffers->device != run->device)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_bench_params: the buffers belong to another device");
@@ -110,6 +105,37 @@ static kmb_status check_launch(const kmb_bench_params *p, const kmbi_run *run) {
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_bench_params: with a reset hook each sample is one "
                      "iteration; leave batch at 0 or 1");
+  return KMB_OK;
+}
+
+static kmb_status check_graphs(const kmb_bench_params *p, const kmbi_run *run) {
+  const kmb_backend_ops *ops = run->device->ops;
+  if (!p->graphs && !p->graph_count) return KMB_OK;
+  if (!p->graphs || !p->graph_count || p->launch)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_bench_params: give graphs and their number, and no "
+                     "launch beside them");
+  for (uint64_t i = 0; i < p->graph_count; i++)
+    if (!p->graphs[i])
+      return kmbi_fail(KMB_ERR_INVALID, "kmb_bench_params: graph %llu is NULL",
+                       (unsigned long long)i);
+  if (p->launch_mode == KMB_LAUNCH_PLAIN)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_bench_params: launch mode PLAIN cannot be had of "
+                     "prebuilt graphs");
+  if (p->rounds > 1 && p->buffers)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_bench_params: rounds allocate the buffers anew, "
+                     "which prebuilt graphs do not follow; leave rounds at 1");
+  if (!KMBI_HAS(ops, graph_launch))
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend %s launches no prebuilt graphs; give a launch "
+                     "callback",
+                     ops->name);
+  if (p->timer == KMB_TIMER_GRAPH && p->flags & KMB_BENCH_REQUIRE_TIMER)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "kmb_bench_params: the timer GRAPH is required: %s",
+                     KMBI_GRAPH_REFUSED);
   return KMB_OK;
 }
 
@@ -128,7 +154,7 @@ static void fill_defaults(kmb_bench_params *p) {
 
 static kmb_status copy_work(kmbi_run *run) {
   if (!run->p.work) return KMB_OK;
-  kmb_status status = kmbi_copy_in(&run->work, sizeof run->work, WORK_V1,
+  kmb_status status = kmbi_copy_in(&run->work, sizeof run->work, KMBI_WORK_V1,
                                    run->p.work, "kmb_work");
   if (status) return status;
   if (!run->work.flops && !run->work.read_bytes && !run->work.write_bytes)
@@ -147,8 +173,8 @@ static kmb_status copy_work(kmbi_run *run) {
 static kmb_status copy_metadata(kmbi_run *run) {
   if (!run->p.metadata) return KMB_OK;
   kmb_metadata_params *m = &run->metadata;
-  kmb_status status = kmbi_copy_in(m, sizeof *m, METADATA_V1, run->p.metadata,
-                                   "kmb_metadata_params");
+  kmb_status status = kmbi_copy_in(m, sizeof *m, KMBI_METADATA_PARAMS_V1,
+                                   run->p.metadata, "kmb_metadata_params");
   if (status) return status;
   if (m->flags)
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
@@ -171,11 +197,12 @@ static kmb_status copy_metadata(kmbi_run *run) {
 kmb_status kmbi_bench_params(const kmb_bench_params *caller, bool launches,
                              kmbi_run *run) {
   kmb_bench_params *p = &run->p;
-  kmb_status status =
-      kmbi_copy_in(p, sizeof *p, PARAMS_V1, caller, "kmb_bench_params");
+  kmb_status status = kmbi_copy_in(p, sizeof *p, KMBI_BENCH_PARAMS_V1, caller,
+                                   "kmb_bench_params");
   if (!status) status = check_numbers(p);
   if (!status) status = check_choices(p);
   if (!status) status = check_axes(p);
+  if (!status && launches) status = check_graphs(p, run);
   if (!status && launches) status = check_launch(p, run);
   if (!status) status = copy_work(run);
   if (!status) status = copy_metadata(run);

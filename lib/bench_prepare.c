@@ -26,6 +26,17 @@ static bool violates(const kmb_bench_params *p, const kmb_choice *choice) {
          choice->cache != p->cache;
 }
 
+/* Prebuilt graphs are of one iteration and cannot be taken apart. */
+static bool serves_graphs(kmbi_run *run, const kmb_choice *choice) {
+  if (!run->p.graphs) return true;
+  if (choice->timer != KMB_TIMER_GRAPH)
+    return choice->launch_mode == KMB_LAUNCH_GRAPH;
+  if (run->p.timer == KMB_TIMER_GRAPH)
+    snprintf(run->passed_over, sizeof run->passed_over, "GRAPH: %s",
+             KMBI_GRAPH_REFUSED);
+  return false;
+}
+
 kmb_status kmbi_choose(kmbi_run *run) {
   kmb_device *device = run->device;
   const kmb_bench_params *p = &run->p;
@@ -47,15 +58,16 @@ kmb_status kmbi_choose(kmbi_run *run) {
                      device->ops->name, (unsigned)count);
   run->choice_count = run->choice_index = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (!violates(p, &proposed[i]))
+    if (!violates(p, &proposed[i]) && serves_graphs(run, &proposed[i]))
       run->choices[run->choice_count++] = proposed[i];
   if (!run->choice_count)
     return kmbi_fail(
         KMB_ERR_UNAVAILABLE,
-        "timer %s, launch mode %s and cache state %s are required; "
+        "timer %s, launch mode %s and cache state %s are required%s; "
         "the best to be had is %s, %s, %s",
         kmbi_timer_name(p->timer), kmbi_launch_mode_name(p->launch_mode),
-        kmbi_cache_name(p->cache), kmbi_timer_name(proposed[0].timer),
+        kmbi_cache_name(p->cache), p->graphs ? " of prebuilt graphs" : "",
+        kmbi_timer_name(proposed[0].timer),
         kmbi_launch_mode_name(proposed[0].launch_mode),
         kmbi_cache_name(proposed[0].cache));
   return KMB_OK;
@@ -148,6 +160,7 @@ static kmb_status slots_possible(kmbi_run *run, uint64_t wanted,
   uint64_t most = wanted < SLOTS_LIMIT ? wanted : SLOTS_LIMIT;
   uint64_t limit = run->buffers.slots_limit, budget = 0, bytes = 0;
   if (limit && most > limit) most = limit;
+  if (run->p.graphs && most > run->p.graph_count) most = run->p.graph_count;
   kmb_status status = kmbi_device_room(run->device, &budget);
   if (status) return status;
   while (most > 1 &&

@@ -4,27 +4,29 @@
 #include "run.h"
 
 enum { PROBES = 9 };
+
+/* The first sample, which still brings the slot in, is left out. */
 static kmb_status time_warm(kmbi_run *run, double *ns, uint64_t *got) {
   kmb_choice warm = run->choice;
   warm.cache = KMB_CACHE_WARM;
   uint32_t slots = run->slots, ring = run->next_slot;
   void *plan = NULL;
+  uint64_t taken = 0;
   run->slots = 1; /* one slot, again and again */
   run->next_slot = 0;
   kmb_status status =
       kmbi_plan_open(run, &warm, run->batch, run->p.launch, &plan);
   if (!status) {
     double until = kmbi_now(run->device) + run->p.max_wall_ns / 20;
-    status = kmbi_plan_take(run, plan, run->batch, PROBES, until, got);
+    status = kmbi_plan_take(run, plan, run->batch, PROBES, until, &taken);
     kmbi_plan_close(run, plan);
   }
   run->slots = slots;
   run->next_slot = ring;
-  uint64_t taken = *got;
   *got = 0;
-  for (uint64_t i = 0; !status && i < taken; i++)
-    if (kmbi_is_whole(run, &run->block[i], warm.timer, run->batch))
-      ns[(*got)++] = run->block[i].span_ns / (double)run->batch;
+  for (uint64_t i = 1; !status && i < taken; i++)
+    *got +=
+        kmbi_sample_ns(run, &run->block[i], warm.timer, run->batch, &ns[*got]);
   return status;
 }
 
@@ -36,10 +38,9 @@ kmb_status kmbi_prove_cold(kmbi_run *run) {
   uint64_t got = 0;
   kmb_status status = time_warm(run, ns, &got);
   if (status && kmbi_is_local(status)) return KMB_OK;
-  /* The first sample still brings the slot in. */
-  if (status || got < 3) return status;
-  double warm = kmbi_median(ns + 1, (size_t)got - 1, scratch), slowest = 0;
-  for (uint64_t i = 1; i < got; i++)
+  if (status || got < 2) return status;
+  double warm = kmbi_median(ns, (size_t)got, scratch), slowest = 0;
+  for (uint64_t i = 0; i < got; i++)
     if (ns[i] > slowest) slowest = ns[i];
   const kmbi_round *round = &run->rounds[run->round];
   if (!(warm > 0)) return KMB_OK;

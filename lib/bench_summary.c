@@ -154,7 +154,9 @@ static void set_timer(kmbi_run *run, const kmbi_round *round) {
   if (run->choice.timer == KMB_TIMER_TRACE) {
     kmbi_result_set_f64(result, KMB_VALUE_BUSY, round->busy_ns);
     kmbi_result_set_f64(result, KMB_VALUE_SUM, round->sum_ns);
+    kmbi_result_set_f64(result, KMB_VALUE_GAPS, round->gaps_ns);
     kmbi_result_set_u64(result, KMB_VALUE_DEVICE_OPS, round->ops);
+    kmbi_set_ops(run, round);
   }
 }
 
@@ -261,9 +263,11 @@ static void set_rounds(kmbi_run *run) {
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_LOW, low);
     kmbi_result_set_f64(result, KMB_VALUE_ROUND_HIGH, high);
   } else {
-    kmbi_result_absent(result, KMB_VALUE_ROUND_LOW,
-                       "%u round%s; five give a between-round interval",
-                       (unsigned)n, kmbi_plural(n));
+    const kmb_value none[] = {KMB_VALUE_ROUND_LOW, KMB_VALUE_ROUND_HIGH};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+      kmbi_result_absent(result, none[i],
+                         "%u round%s; five give a between-round interval",
+                         (unsigned)n, kmbi_plural(n));
   }
   kmbi_free(memory, medians, n, 2 * sizeof *medians);
 }
@@ -282,6 +286,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
     set_cache(run);
     set_buffers(run);
     set_check(run);
+    kmbi_track_store(&run->track, result);
   }
   kmbi_raise_findings(run, round, time);
   if (run->has_work) kmbi_set_roofline(run, round, time);

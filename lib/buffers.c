@@ -6,10 +6,6 @@
 
 #include <stdio.h>
 
-#define DESC_V1 (offsetof(kmb_buffer_desc, residency) + sizeof(int32_t))
-#define PARAMS_V1 (offsetof(kmb_buffers_params, flags) + sizeof(uint32_t))
-#define INFO_V1 (offsetof(kmb_buffers_info, slots_limit) + sizeof(uint32_t))
-
 enum { DEFAULT_ALIGNMENT = 256 };
 #define DEFAULT_REUSE_FACTOR 2.0
 #define KNOWN_FLAGS \
@@ -113,6 +109,11 @@ static kmb_status check_alias(const kmb_buffers *set, uint64_t index,
     return kmbi_fail(KMB_ERR_INVALID,
                      "%s: alias_of must be an earlier buffer that is no alias",
                      where);
+  if (reads(d) && set->descs[d->alias_of].role == KMB_OUTPUT)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "%s: reads from the output \"%s\", which is poisoned "
+                     "before the check; give that the role KMB_INOUT",
+                     where, set->descs[d->alias_of].name);
   if (d->fill != KMB_FILL_DEFAULT)
     return kmbi_fail(KMB_ERR_INVALID,
                      "%s: an alias has no fill of its own; fill \"%s\"", where,
@@ -196,7 +197,7 @@ static kmb_status copy_desc(kmb_buffers *set, uint64_t index, const void *from,
                      "buffer %llu: struct_size %zu exceeds the stride %zu",
                      (unsigned long long)index, size, stride);
   kmb_status status =
-      kmbi_copy_in(d, sizeof *d, DESC_V1, from, "kmb_buffer_desc");
+      kmbi_copy_in(d, sizeof *d, KMBI_BUFFER_DESC_V1, from, "kmb_buffer_desc");
   if (status) return status;
   status = check_desc(set, index);
   if (status) return status;
@@ -221,8 +222,9 @@ static kmb_status copy_params(kmb_buffers *set,
                               const kmb_buffers_params *params) {
   set->params = kmb_buffers_params_init();
   if (params) {
-    kmb_status status = kmbi_copy_in(&set->params, sizeof set->params,
-                                     PARAMS_V1, params, "kmb_buffers_params");
+    kmb_status status =
+        kmbi_copy_in(&set->params, sizeof set->params, KMBI_BUFFERS_PARAMS_V1,
+                     params, "kmb_buffers_params");
     if (status) return status;
   }
   double factor = set->params.reuse_factor;
@@ -268,7 +270,7 @@ kmb_status kmb_buffers_create(kmb_device *device, const kmb_buffer_desc *descs,
   if (!descs || !count)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_buffers_create: at least one descriptor is needed");
-  if (stride < DESC_V1 || stride > 65536 || count > UINT32_MAX)
+  if (stride < KMBI_BUFFER_DESC_V1 || stride > 65536 || count > UINT32_MAX)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_buffers_create: stride %zu or count %llu is out of "
                      "range; pass sizeof the descriptor and their number",
@@ -341,7 +343,7 @@ kmb_status kmb_buffers_get_info(const kmb_buffers *set, kmb_buffers_info *out) {
   info.allocated_bytes = kmbi_buffers_allocated(set);
   sum_touched(set, &info);
   if (set->slots > 1) info.reuse_bytes = info.cold_bytes * (set->slots - 1);
-  return kmbi_copy_out(out, &info, sizeof info, INFO_V1,
+  return kmbi_copy_out(out, &info, sizeof info, KMBI_BUFFERS_INFO_V1,
                        "kmb_buffers_get_info: info");
 }
 

@@ -67,7 +67,7 @@ kmb_status kmbi_buffers_poison(kmb_buffers *buffers, uint32_t slot);
 /* INCORRECT if a guard zone of the first `slots` slots was written, naming
  * buffer, slot and offset. */
 kmb_status kmbi_buffers_guards(kmb_buffers *buffers, uint32_t slots);
-/* Bytes of `data` that still hold the poison pattern. */
-uint64_t kmbi_poisoned_bytes(const void *data, uint64_t bytes);
+/* Bytes of `data`, a copy of such a buffer, that still hold the pattern. */
+uint64_t kmbi_poisoned_bytes(const kmb_buffer_desc *desc, const void *data);
 
 #endif

@@ -3,8 +3,6 @@
 #include "error.h"
 #include "structs.h"
 
-#define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
-
 static kmb_status check_kind(kmb_ceiling_kind kind) {
   if (kind < KMB_CEILING_READ || kind > KMB_CEILING_MEMORY)
     return kmbi_fail(KMB_ERR_INVALID,
@@ -82,6 +80,6 @@ kmb_status kmb_device_ceiling(kmb_device *device, kmb_ceiling_kind kind,
   kmbi_device_note(device, status);
   kmbi_device_leave(device);
   if (status) return status;
-  return kmbi_copy_out(out, &ceiling, sizeof ceiling, CEILING_V1,
+  return kmbi_copy_out(out, &ceiling, sizeof ceiling, KMBI_CEILING_V1,
                        "kmb_device_ceiling: ceiling");
 }

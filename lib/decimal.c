@@ -58,8 +58,9 @@ kmbi_decimal_fault kmbi_decimal_read(const char *text, size_t size, int places,
   const char *digits = at;
   uint64_t value = 0;
   /* No 19 digits overflow. */
-  while (at < end && at - digits < 19 && is_digit(*at))
-    value = 10 * value + (uint64_t)(*at++ - '0');
+  const char *most = end - at > 19 ? at + 19 : end;
+  for (unsigned digit; at < most && (digit = (unsigned)(*at - '0')) < 10; at++)
+    value = 10 * value + digit;
   if (at == end && at > digits && places == 0) {
     number->value = value;
     return KMBI_DECIMAL_OK;

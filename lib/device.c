@@ -9,10 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sizes of the first versions, fixed for ever. */
-#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
-#define PARAMS_V1 (offsetof(kmb_device_params, flags) + sizeof(uint32_t))
-
 /* Services for the backend; ctx is the device. */
 
 static void *service_alloc(void *ctx, size_t size, size_t align) {
@@ -28,13 +24,20 @@ static void service_free(void *ctx, void *pointer, size_t size) {
 static kmb_status service_device_alloc(void *ctx, uint64_t size, uint64_t align,
                                        void **pointer) {
   kmb_device *device = ctx;
-  kmb_status status = device->hooks.device_alloc(
-      device->hooks.device_alloc_user, size, align, pointer);
-  if (status < 0)
-    return kmbi_fail(status,
+  void *user = device->hooks.device_alloc_user;
+  *pointer = NULL;
+  kmb_status status = device->hooks.device_alloc(user, size, align, pointer);
+  if (status < 0 || (!status && !*pointer))
+    return kmbi_fail(status ? status : KMB_ERR_NOMEM,
                      "the caller's device_alloc hook gave no %llu bytes (%s)",
                      (unsigned long long)size, kmb_status_name(status));
-  return status;
+  if (status || align < 2 || (uintptr_t)*pointer % align == 0) return status;
+  device->hooks.device_free(user, *pointer, size);
+  *pointer = NULL;
+  return kmbi_fail(KMB_ERR_INVALID,
+                   "the caller's device_alloc hook gave memory that is not "
+                   "aligned to %llu bytes",
+                   (unsigned long long)align);
 }
 
 static void service_device_free(void *ctx, void *pointer, uint64_t size) {
@@ -86,12 +89,13 @@ static kmb_status read_params(const kmb_device_params *caller,
   *params = kmb_device_params_init();
   *hooks = kmb_hooks_init();
   if (caller) {
-    kmb_status status = kmbi_copy_in(params, sizeof *params, PARAMS_V1, caller,
-                                     "kmb_device_params");
+    kmb_status status =
+        kmbi_copy_in(params, sizeof *params, KMBI_DEVICE_PARAMS_V1, caller,
+                     "kmb_device_params");
     if (status) return status;
   }
   if (params->hooks) {
-    kmb_status status = kmbi_copy_in(hooks, sizeof *hooks, HOOKS_V1,
+    kmb_status status = kmbi_copy_in(hooks, sizeof *hooks, KMBI_HOOKS_V1,
                                      params->hooks, "kmb_hooks");
     if (status) return status;
   }
@@ -111,16 +115,12 @@ static kmb_status read_params(const kmb_device_params *caller,
 
 /* A backend that fails says why; one that does not is named at least. */
 static kmb_status open_backend(kmb_device *device, const char *spec) {
-  const kmbi_error_state none = {0};
   kmbi_error_state before;
   kmbi_error_save(&before);
-  kmbi_error_restore(&none);
   kmb_status status =
       device->ops->open(&device->host, spec, &device->params, &device->self);
-  kmb_status said = KMB_OK;
-  kmb_last_error(&said, NULL);
   if (!status) kmbi_error_restore(&before);
-  if (status && !said)
+  if (status && !kmbi_failed_since(&before))
     kmbi_fail(status, "backend \"%s\" did not open and gave no reason (%s)",
               device->ops->name, kmb_status_name(status));
   return status;
@@ -213,13 +213,19 @@ void kmbi_device_drop(kmb_device *device) {
 
 void kmb_device_close(kmb_device *device) {
   if (!device) return;
+  if (atomic_exchange(&device->closed, true)) {
+    kmbi_log(device, KMB_LOG_ERROR,
+             "kmb_device_close: device %s was closed already; what still uses "
+             "it keeps it",
+             device->spec);
+    return;
+  }
   unsigned others = atomic_load(&device->holders) - 1;
   if (others)
     kmbi_log(device, KMB_LOG_ERROR,
              "kmb_device_close: %u buffer sets, sessions or calls still use "
              "device %s; it is freed when the last of them ends",
              others, device->spec);
-  atomic_store(&device->closed, true);
   kmbi_device_drop(device);
 }
 

@@ -5,6 +5,7 @@
 #include <kmb/base.h>
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 /* Record a failure and return its status, so that `return kmbi_fail(…)` reads
  * as one thought. The message names the exact cause and what to do. */
@@ -25,6 +26,8 @@ typedef struct kmbi_error_state {
 
 void kmbi_error_save(kmbi_error_state *state);
 void kmbi_error_restore(const kmbi_error_state *state);
+/* Whether a failure was recorded on this thread since `before`. */
+bool kmbi_failed_since(const kmbi_error_state *before);
 /* For a call that ran the caller's callbacks: if it fails with nothing recorded
  * since `before`, a callback returned `status`, and that is what is said. */
 kmb_status kmbi_callback_failed(kmb_status status,

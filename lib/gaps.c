@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-enum { PARAMS_V1 = sizeof(kmb_gaps_params) };
-#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
-
 typedef struct sweep {
   kmb_gaps *gaps;
   const kmb_trace *trace;
   kmbi_map transitions, shares, streams;
+  /* Programs loop: the row of a name that was used last is mostly right. */
+  uint32_t *transition_hints, *share_hints;
+  uint32_t stream_hint;
   kmbi_causes causes;
   bool overflow; /* a sum does not fit into 64 bits */
 } sweep;
@@ -58,16 +58,25 @@ static kmbi_map_key key_of_stream(const void *rows, uint32_t index) {
   return (kmbi_map_key){s->lane, 0, 0};
 }
 
+static bool is_key(kmbi_map_key a, kmbi_map_key b) {
+  return a.a == b.a && a.b == b.b && a.c == b.c;
+}
+
 /* The row of a key, a new one if there is none; NULL without memory. */
 static void *row_of(kmbi_rows *rows, kmbi_map *map, kmbi_map_key key,
-                    bool *is_new) {
+                    uint32_t *hint, bool *is_new) {
+  *is_new = false;
+  if (*hint < rows->count && is_key(map->key_of(rows, *hint), key))
+    return kmbi_rows_at(rows, *hint);
   uint32_t index = kmbi_map_find(map, key);
   *is_new = index == KMBI_NO_ROW;
-  if (!*is_new) return kmbi_rows_at(rows, index);
-  void *row = kmbi_rows_add(rows);
-  if (!row) return NULL;
-  /* The map reads the key when it grows, so not yet of this row. */
-  return kmbi_map_put(map, key, rows->count - 1) ? row : NULL;
+  void *row = *is_new ? kmbi_rows_add(rows) : kmbi_rows_at(rows, index);
+  if (*is_new && row) {
+    index = rows->count - 1;
+    if (!kmbi_map_put(map, key, index)) row = NULL;
+  }
+  *hint = index;
+  return row;
 }
 
 static kmbi_device_gaps *device_of(sweep *s, uint32_t device) {
@@ -84,17 +93,6 @@ static kmbi_device_gaps *device_of(sweep *s, uint32_t device) {
 
 /* One operation. */
 
-static void add_idle(kmbi_idle *to, const kmbi_idle *more) {
-  to->count += more->count;
-  to->total += more->total;
-  if (more->longest > to->longest) to->longest = more->longest;
-  to->launch += more->launch;
-  to->sync += more->sync;
-  to->host += more->host;
-  to->queued += more->queued;
-  to->unknown += more->unknown;
-}
-
 static bool put_gap(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
   uint64_t start = d->busy.end, length = op->start - start;
   kmbi_idle idle = {.count = 1, .total = length, .longest = length};
@@ -102,14 +100,14 @@ static bool put_gap(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
   bool is_new = false;
   if (!kmbi_causes_split(&s->causes, d->device, start, op->start, op, &idle))
     return false;
-  kmbi_transition *t =
-      row_of(&s->gaps->transitions, &s->transitions, key, &is_new);
+  kmbi_transition *t = row_of(&s->gaps->transitions, &s->transitions, key,
+                              &s->transition_hints[op->name], &is_new);
   if (!t) return false;
   t->device = d->device;
   t->from = d->last_name;
   t->to = op->name;
-  add_idle(&t->idle, &idle);
-  add_idle(&d->idle, &idle);
+  kmbi_idle_add(&t->idle, &idle);
+  kmbi_idle_add(&d->idle, &idle);
   return true;
 }
 
@@ -117,7 +115,8 @@ static bool put_share(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
   const kmbi_map_key key = {d->device, op->name, 0};
   uint64_t length = op->end - op->start;
   bool is_new = false;
-  kmbi_share *share = row_of(&s->gaps->shares, &s->shares, key, &is_new);
+  kmbi_share *share = row_of(&s->gaps->shares, &s->shares, key,
+                             &s->share_hints[op->name], &is_new);
   if (!share) return false;
   share->device = d->device;
   share->name = op->name;
@@ -131,7 +130,8 @@ static bool put_share(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
 static bool put_stream(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
   const kmbi_map_key key = {op->lane, 0, 0};
   bool is_new = false;
-  kmbi_stream *stream = row_of(&s->gaps->streams, &s->streams, key, &is_new);
+  kmbi_stream *stream =
+      row_of(&s->gaps->streams, &s->streams, key, &s->stream_hint, &is_new);
   if (!stream) return false;
   stream->device = d->device;
   stream->lane = op->lane;
@@ -216,12 +216,20 @@ static kmb_status run_sweep(sweep *s) {
 
 static kmb_status sweep_ops(kmb_gaps *gaps) {
   sweep s = {.gaps = gaps, .trace = gaps->trace};
-  kmbi_map_init(&s.transitions, &gaps->memory, key_of_transition,
-                &gaps->transitions);
-  kmbi_map_init(&s.shares, &gaps->memory, key_of_share, &gaps->shares);
-  kmbi_map_init(&s.streams, &gaps->memory, key_of_stream, &gaps->streams);
-  kmbi_causes_init(&s.causes, gaps->trace, &gaps->memory);
-  kmb_status status = run_sweep(&s);
+  const kmbi_memory *memory = &gaps->memory;
+  uint32_t names = gaps->trace->names.count;
+  kmbi_map_init(&s.transitions, memory, key_of_transition, &gaps->transitions);
+  kmbi_map_init(&s.shares, memory, key_of_share, &gaps->shares);
+  kmbi_map_init(&s.streams, memory, key_of_stream, &gaps->streams);
+  kmbi_causes_init(&s.causes, gaps->trace, memory);
+  s.transition_hints = kmbi_alloc(memory, names, sizeof(uint32_t));
+  s.share_hints = kmbi_alloc(memory, names, sizeof(uint32_t));
+  kmb_status status =
+      s.transition_hints && s.share_hints
+          ? run_sweep(&s)
+          : kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
+  kmbi_free(memory, s.transition_hints, names, sizeof(uint32_t));
+  kmbi_free(memory, s.share_hints, names, sizeof(uint32_t));
   kmbi_map_release(&s.transitions);
   kmbi_map_release(&s.shares);
   kmbi_map_release(&s.streams);
@@ -240,9 +248,9 @@ static bool duration_at(const void *user, uint32_t index, uint64_t *value) {
   const launches *l = user;
   const kmb_trace *trace = l->gaps->trace;
   const kmbi_op *op = kmbi_op_at(trace, index);
+  if (!l->gaps->is_target[op->name]) return false;
   *value = op->end - op->start;
-  return l->gaps->is_target[op->name] &&
-         kmbi_lane_at(trace, op->lane)->device == l->device &&
+  return kmbi_lane_at(trace, op->lane)->device == l->device &&
          kmbi_gaps_window(l->gaps, op);
 }
 
@@ -389,11 +397,11 @@ static kmb_status read_params(const kmb_gaps_params *params,
   *hooks = kmb_hooks_init();
   kmb_status status = KMB_OK;
   if (params)
-    status =
-        kmbi_copy_in(copy, sizeof *copy, PARAMS_V1, params, "kmb_gaps_params");
+    status = kmbi_copy_in(copy, sizeof *copy, KMBI_GAPS_PARAMS_V1, params,
+                          "kmb_gaps_params");
   if (!status && copy->hooks)
-    status =
-        kmbi_copy_in(hooks, sizeof *hooks, HOOKS_V1, copy->hooks, "kmb_hooks");
+    status = kmbi_copy_in(hooks, sizeof *hooks, KMBI_HOOKS_V1, copy->hooks,
+                          "kmb_hooks");
   if (status) return status;
   if (!hooks->alloc != !hooks->free)
     return kmbi_fail(KMB_ERR_INVALID,

@@ -156,6 +156,12 @@ const kmbi_transition *kmbi_transition_at(const kmb_gaps *gaps,
                                           uint32_t index);
 const kmbi_share *kmbi_share_at(const kmb_gaps *gaps,
                                 const kmbi_device_gaps *device, uint32_t index);
+enum { KMBI_OP_KINDS = 4 };
+/* Transitions by kind: [from - 1][to - 1]. */
+typedef kmbi_idle kmbi_kind_table[KMBI_OP_KINDS][KMBI_OP_KINDS];
+void kmbi_gaps_by_kind(const kmb_gaps *gaps, const kmbi_device_gaps *device,
+                       kmbi_kind_table table);
+void kmbi_idle_add(kmbi_idle *to, const kmbi_idle *more);
 kmb_gaps_target kmbi_target_figures(const kmbi_device_gaps *device);
 
 #endif

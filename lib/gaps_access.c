@@ -3,16 +3,6 @@
 #include "gaps.h"
 #include "structs.h"
 
-enum {
-  DEVICE_V1 = sizeof(kmb_gaps_device),
-  TRANSITION_V1 = sizeof(kmb_gaps_transition),
-  NAME_V1 = sizeof(kmb_gaps_name),
-  STREAM_V1 = sizeof(kmb_gaps_stream),
-  TARGET_V1 = sizeof(kmb_gaps_target),
-  LATENCY_V1 = sizeof(kmb_gaps_latency),
-  FINDING_V1 = sizeof(kmb_finding)
-};
-
 const kmbi_device_gaps *kmbi_gaps_device_at(const kmb_gaps *gaps,
                                             uint32_t index) {
   return kmbi_rows_at(&gaps->devices, index);
@@ -36,6 +26,28 @@ const kmbi_transition *kmbi_transition_at(const kmb_gaps *gaps,
 const kmbi_share *kmbi_share_at(const kmb_gaps *gaps, const kmbi_device_gaps *d,
                                 uint32_t index) {
   return kmbi_rows_at(&gaps->shares, gaps->share_order[d->first_share + index]);
+}
+
+void kmbi_idle_add(kmbi_idle *to, const kmbi_idle *more) {
+  to->count += more->count;
+  to->total += more->total;
+  if (more->longest > to->longest) to->longest = more->longest;
+  to->launch += more->launch;
+  to->sync += more->sync;
+  to->host += more->host;
+  to->queued += more->queued;
+  to->unknown += more->unknown;
+}
+
+void kmbi_gaps_by_kind(const kmb_gaps *gaps, const kmbi_device_gaps *d,
+                       kmbi_kind_table table) {
+  memset(table, 0, sizeof(kmbi_kind_table));
+  for (uint32_t i = 0; i < d->transitions; i++) {
+    const kmbi_transition *t = kmbi_transition_at(gaps, d, i);
+    int from = kmbi_name_at(gaps->trace, t->from)->kind;
+    int to = kmbi_name_at(gaps->trace, t->to)->kind;
+    kmbi_idle_add(&table[from - 1][to - 1], &t->idle);
+  }
 }
 
 static kmb_status find_device(const kmb_gaps *gaps, uint64_t index,
@@ -90,7 +102,7 @@ kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
   row.transitions = d->transitions;
   row.names = d->shares;
   row.streams = d->streams;
-  return kmbi_copy_out(out, &row, sizeof row, DEVICE_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_DEVICE_V1,
                        "kmb_gaps_get_device: device");
 }
 
@@ -133,7 +145,7 @@ kmb_status kmb_gaps_get_transition(const kmb_gaps *gaps, uint64_t device,
   row.host_ns = t->idle.host;
   row.queued_ns = t->idle.queued;
   row.unknown_ns = t->idle.unknown;
-  return kmbi_copy_out(out, &row, sizeof row, TRANSITION_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_TRANSITION_V1,
                        "kmb_gaps_get_transition: transition");
 }
 
@@ -153,7 +165,7 @@ kmb_status kmb_gaps_get_name(const kmb_gaps *gaps, uint64_t device,
   row.shortest_ns = share->shortest;
   row.longest_ns = share->longest;
   row.target = gaps->is_target && gaps->is_target[share->name];
-  return kmbi_copy_out(out, &row, sizeof row, NAME_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_NAME_V1,
                        "kmb_gaps_get_name: name");
 }
 
@@ -173,7 +185,7 @@ kmb_status kmb_gaps_get_stream(const kmb_gaps *gaps, uint64_t device,
   row.ops = stream->ops;
   row.span_ns = stream->busy.end - stream->first;
   row.busy_ns = stream->busy.closed + (stream->busy.end - stream->busy.start);
-  return kmbi_copy_out(out, &row, sizeof row, STREAM_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_STREAM_V1,
                        "kmb_gaps_get_stream: stream");
 }
 
@@ -209,7 +221,7 @@ kmb_status kmb_gaps_get_target(const kmb_gaps *gaps, uint64_t device,
                          : "no kernel was named%s",
                      gaps->params.kernel ? gaps->params.kernel : "");
   kmb_gaps_target row = kmbi_target_figures(d);
-  return kmbi_copy_out(out, &row, sizeof row, TARGET_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_TARGET_V1,
                        "kmb_gaps_get_target: target");
 }
 
@@ -243,7 +255,7 @@ kmb_status kmb_gaps_get_latency(const kmb_gaps *gaps, uint64_t device,
   row.longest_ns = l->longest;
   row.mean_ns = (double)l->total / (double)l->count;
   row.median_ns = l->median;
-  return kmbi_copy_out(out, &row, sizeof row, LATENCY_V1,
+  return kmbi_copy_out(out, &row, sizeof row, KMBI_GAPS_LATENCY_V1,
                        "kmb_gaps_get_latency: latency");
 }
 
@@ -266,6 +278,6 @@ kmb_status kmb_gaps_get_finding(const kmb_gaps *gaps, uint64_t index,
   finding.figure_count = at->figure_count;
   finding.code = at->code;
   finding.severity = at->severity;
-  return kmbi_copy_out(out, &finding, sizeof finding, FINDING_V1,
+  return kmbi_copy_out(out, &finding, sizeof finding, KMBI_FINDING_V1,
                        "kmb_gaps_get_finding: finding");
 }

@@ -93,6 +93,29 @@ static void put_transitions(kmbi_out *out, const kmb_gaps *gaps,
   kmbi_out_put(out, "]");
 }
 
+static void put_kinds(kmbi_out *out, const kmb_gaps *gaps,
+                      const kmbi_device_gaps *d) {
+  kmbi_kind_table table;
+  bool first = true;
+  kmbi_gaps_by_kind(gaps, d, table);
+  key(out, ",\n   ", "kind_transitions");
+  kmbi_out_put(out, "[");
+  for (int i = 0; i < KMBI_OP_KINDS * KMBI_OP_KINDS; i++) {
+    const kmbi_idle *idle = &table[i / KMBI_OP_KINDS][i % KMBI_OP_KINDS];
+    if (!idle->count) continue;
+    put_text(out, first ? "\n    {" : ",\n    {", "from",
+             kmb_op_kind_name(i / KMBI_OP_KINDS + 1));
+    put_text(out, ", ", "to", kmb_op_kind_name(i % KMBI_OP_KINDS + 1));
+    put_u64(out, ", ", "count", idle->count);
+    put_u64(out, ", ", "idle_ns", idle->total);
+    put_u64(out, ", ", "longest_ns", idle->longest);
+    put_causes(out, gaps, idle);
+    kmbi_out_put(out, "}");
+    first = false;
+  }
+  kmbi_out_put(out, "]");
+}
+
 static void put_names(kmbi_out *out, const kmb_gaps *gaps,
                       const kmbi_device_gaps *d) {
   key(out, ",\n   ", "names");
@@ -173,6 +196,7 @@ static void put_device(kmbi_out *out, const kmb_gaps *gaps, uint32_t index) {
   put_latency(out, &d->latency);
   if (d->target.count) put_target(out, d);
   put_transitions(out, gaps, d);
+  put_kinds(out, gaps, d);
   put_names(out, gaps, d);
   put_streams(out, gaps, index, d->streams);
   kmbi_out_put(out, "}");

@@ -92,7 +92,7 @@ static void put_part(kmbi_text *to, const char *name, uint64_t ns,
 static void put_causes(kmbi_text *to, const kmb_gaps *gaps,
                        const kmbi_idle *idle) {
   bool first = true;
-  if (!idle->total) return;
+  if (!idle->total || gaps->untraced_graphs) return;
   kmbi_text_put(to, "  cause of the idle time: ");
   if (!gaps->trace->calls.count) {
     kmbi_text_put(to, "unknown, the trace holds no calls of the host\n");
@@ -167,6 +167,25 @@ static void put_transitions(kmbi_text *to, const kmb_gaps *gaps,
     kmbi_text_put(to, "\n");
   }
   put_more(to, d->transitions, top);
+}
+
+/* The same by kind alone, if there is more than one. */
+static void put_kinds(kmbi_text *to, const kmb_gaps *gaps,
+                      const kmbi_device_gaps *d) {
+  kmbi_kind_table table;
+  kmbi_gaps_by_kind(gaps, d, table);
+  bool first = true;
+  for (int from = 0; from < KMBI_OP_KINDS; from++) {
+    for (int next = 0; next < KMBI_OP_KINDS; next++) {
+      const kmbi_idle *idle = &table[from][next];
+      if (!idle->count) continue;
+      kmbi_text_format(to, "%s%s -> %s ", first ? "    by kind: " : ", ",
+                       kmb_op_kind_name(from + 1), kmb_op_kind_name(next + 1));
+      kmbi_put_percent(to, share_of(idle->total, d->idle.total), 1);
+      first = false;
+    }
+  }
+  if (!first) kmbi_text_put(to, "\n");
 }
 
 /* The target. */
@@ -332,6 +351,7 @@ static void build(kmbi_text *to, const void *subject) {
     put_latency(to, &d->latency);
     put_names(to, gaps, d);
     put_transitions(to, gaps, d);
+    put_kinds(to, gaps, d);
     put_target(to, gaps, d);
     put_remedies(to, gaps, d);
   }

@@ -66,7 +66,8 @@ static kmb_status slurp(input *in, kmb_read_fn read, void *user) {
   return status;
 }
 
-/* Reading the tree. */
+/* Reading the tree. Arrays without memory stay empty: kmbi_result_finish()
+ * tells. */
 
 typedef struct reader {
   kmb_result *result;
@@ -172,7 +173,7 @@ static kmb_status read_axes(const reader *r, const kmbi_json *object) {
   kmb_pair *axes = kmbi_arena_alloc(arena, (size_t)array->count, sizeof *axes);
   const char **keys =
       kmbi_arena_alloc(arena, (size_t)array->count, sizeof *keys);
-  if (!axes || !keys) return KMB_OK; /* kmbi_result_finish() tells */
+  if (!axes || !keys) return KMB_OK;
   uint64_t count = 0;
   for (const kmbi_json *at = array->as.child; at; at = at->next) {
     if (at->type != KMBI_JSON_OBJECT) return bad(r, "axes", "not objects");
@@ -195,7 +196,7 @@ static kmb_status read_samples(const reader *r, const kmbi_json *object) {
   if (status || !array->count) return status;
   double *ns =
       kmbi_arena_alloc(&r->result->arena, (size_t)array->count, sizeof *ns);
-  if (!ns) return KMB_OK; /* kmbi_result_finish() tells */
+  if (!ns) return KMB_OK;
   uint64_t count = 0;
   for (const kmbi_json *at = array->as.child; at; at = at->next) {
     if (!is_number(at)) return bad(r, "samples_ns", "not numbers");
@@ -205,6 +206,59 @@ static kmb_status read_samples(const reader *r, const kmbi_json *object) {
   r->result->samples = ns;
   r->result->sample_count = count;
   return KMB_OK;
+}
+
+static kmb_status read_op(const reader *r, const kmbi_json *object,
+                          kmbi_result_op *row) {
+  static const char *const keys[] = {"start_ns", "duration_ns", "min_ns",
+                                     "max_ns", "share_pct"};
+  double *const numbers[] = {&row->op.start_ns, &row->op.duration_ns,
+                             &row->op.min_ns, &row->op.max_ns,
+                             &row->op.share_pct};
+  const kmbi_json *kind = NULL, *name = NULL;
+  uint64_t stream = 0;
+  row->op = kmb_op_init();
+  if (object->type != KMBI_JSON_OBJECT) return bad(r, "ops", "not objects");
+  kmb_status status = need(r, object, "kind", KMBI_JSON_STRING, &kind);
+  if (!status) status = need(r, object, "name", KMBI_JSON_STRING, &name);
+  if (status)
+    return bad(r, "ops", "an operation needs a kind and a name, both strings");
+  const kmbi_json *streams = kmbi_json_member(object, "stream");
+  const kmbi_json *bytes = kmbi_json_member(object, "bytes");
+  if (!streams || !count_of(streams, &stream) || stream > UINT32_MAX ||
+      !bytes || !count_of(bytes, &row->op.bytes))
+    return bad(r, "ops", "an operation needs the counts stream and bytes");
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    const kmbi_json *node = kmbi_json_member(object, keys[i]);
+    if (!node || !is_number(node) || node->number < 0)
+      return bad(r, "ops",
+                 "an operation needs start_ns, duration_ns, min_ns, max_ns and "
+                 "share_pct, none below zero");
+    *numbers[i] = node->number;
+  }
+  kmbi_arena *arena = &r->result->arena;
+  row->op.stream = (uint32_t)stream;
+  row->op.kind = kmbi_op_kind_of(kind->as.text);
+  row->op.name = kmbi_arena_copy(arena, name->as.text);
+  if (!row->op.kind) row->kind_name = kmbi_arena_copy(arena, kind->as.text);
+  return KMB_OK;
+}
+
+/* Documents of versions without rows have none. */
+static kmb_status read_ops(const reader *r, const kmbi_json *object) {
+  const kmbi_json *array = kmbi_json_member(object, "ops");
+  kmb_status status = KMB_OK;
+  if (!array) return KMB_OK;
+  if (array->type != KMBI_JSON_ARRAY) return bad(r, "ops", "not an array");
+  kmbi_result_op *rows =
+      kmbi_arena_alloc(&r->result->arena, (size_t)array->count, sizeof *rows);
+  if (!rows) return KMB_OK;
+  uint64_t count = 0;
+  for (const kmbi_json *at = array->as.child; at && !status; at = at->next)
+    status = read_op(r, at, &rows[count++]);
+  r->result->ops = rows;
+  r->result->op_count = count;
+  return status;
 }
 
 static bool severity_of(const char *name, kmb_severity *severity) {
@@ -222,7 +276,7 @@ static kmb_status read_figures(const reader *r, const kmbi_json *object,
                                kmb_figure **figures) {
   kmbi_arena *arena = &r->result->arena;
   *figures = kmbi_arena_alloc(arena, (size_t)object->count, sizeof **figures);
-  if (!*figures) return KMB_OK; /* kmbi_result_finish() tells */
+  if (!*figures) return KMB_OK;
   uint64_t count = 0;
   for (const kmbi_json *at = object->as.child; at; at = at->next) {
     if (!is_number(at)) return bad(r, "findings", "a figure is not a number");
@@ -306,6 +360,7 @@ static kmb_status read_result(kmb_results *results, uint64_t index,
   status = read_axes(&r, object);
   if (!status) status = read_values(&r, object);
   if (!status) status = read_findings(&r, object);
+  if (!status) status = read_ops(&r, object);
   if (!status) status = read_samples(&r, object);
   if (!status) status = read_metadata(&r, object);
   if (!status) status = kmbi_result_finish(&r.result);

@@ -171,6 +171,43 @@ static void put_findings(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
+static void put_op(writer *w, const kmbi_result_op *row) {
+  const struct {
+    const char *key;
+    double number;
+  } numbers[] = {
+      {"start_ns", row->op.start_ns},   {"duration_ns", row->op.duration_ns},
+      {"min_ns", row->op.min_ns},       {"max_ns", row->op.max_ns},
+      {"share_pct", row->op.share_pct},
+  };
+  put_text(w, "{\"kind\": ");
+  put_string(w,
+             row->kind_name ? row->kind_name : kmb_op_kind_name(row->op.kind));
+  put_text(w, ", \"name\": ");
+  put_string(w, row->op.name);
+  put_text(w, ",\n     \"stream\": ");
+  put_u64(w, row->op.stream);
+  put_text(w, ", \"bytes\": ");
+  put_u64(w, row->op.bytes);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    put_text(w, ", ");
+    put_string(w, numbers[i].key);
+    put_text(w, ": ");
+    put_json(w, json_real(numbers[i].number), 0);
+  }
+  put_text(w, "}");
+}
+
+static void put_ops(writer *w, const kmb_result *result) {
+  list items = {w, "    ", false};
+  put_text(w, "[");
+  for (uint64_t i = 0; i < result->op_count; i++) {
+    next_item(&items);
+    put_op(w, &result->ops[i]);
+  }
+  end_list(&items, "   ", "]");
+}
+
 static void put_samples(writer *w, const kmb_result *result) {
   list lines = {w, "    ", false};
   put_text(w, "[");
@@ -210,6 +247,10 @@ static void put_result(writer *w, const kmb_result *result) {
   put_absent(w, result);
   next_member(&members, "findings");
   put_findings(w, result);
+  if (result->op_count) {
+    next_member(&members, "ops");
+    put_ops(w, result);
+  }
   next_member(&members, "samples_ns");
   put_samples(w, result);
   next_member(&members, "metadata");

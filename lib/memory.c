@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOOKS_V1 (offsetof(kmb_hooks, cancel) + sizeof(void *))
-
 static void *libc_alloc(void *user, size_t size, size_t align) {
   (void)user;
   void *pointer = NULL;
@@ -34,7 +32,7 @@ kmb_status kmbi_memory_open(const kmb_hooks *caller, const char *what,
   kmb_hooks hooks = kmb_hooks_init();
   if (caller) {
     kmb_status status =
-        kmbi_copy_in(&hooks, sizeof hooks, HOOKS_V1, caller, "kmb_hooks");
+        kmbi_copy_in(&hooks, sizeof hooks, KMBI_HOOKS_V1, caller, "kmb_hooks");
     if (status) return status;
   }
   if (!hooks.alloc != !hooks.free)

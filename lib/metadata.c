@@ -301,25 +301,8 @@ void kmbi_metadata_collect(kmb_device *device,
   collect_attributes(device, result);
   collect_nearness(device, result);
   emitter e = {result, ""};
-  if (KMBI_HAS(device->ops, describe))
-    device->ops->describe(device->self, on_emit, &e);
+  device->ops->describe(device->self, on_emit, &e);
   collect_caller(params, result);
   collect_note(params, result);
-  kmbi_error_restore(&before);
-}
-
-void kmbi_metadata_telemetry(kmb_device *device, const char *when,
-                             kmb_result *result) {
-  char prefix[48];
-  kmbi_error_state before;
-  kmbi_error_save(&before);
-  if (KMBI_HAS(device->ops, telemetry)) {
-    snprintf(prefix, sizeof prefix, "telemetry.%s.", when);
-    emitter e = {result, prefix};
-    device->ops->telemetry(device->self, on_emit, &e);
-  } else {
-    snprintf(prefix, sizeof prefix, "telemetry.%s", when);
-    meta(result, prefix, NULL, "this backend reads no telemetry");
-  }
   kmbi_error_restore(&before);
 }

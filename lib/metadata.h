@@ -12,11 +12,6 @@ struct kmb_device;
 void kmbi_metadata_collect(struct kmb_device *device,
                            const kmb_metadata_params *params,
                            kmb_result *result);
-/* What changes: stored under "telemetry.WHEN.KEY". `when` is "before", "during"
- * or "after". */
-void kmbi_metadata_telemetry(struct kmb_device *device, const char *when,
-                             kmb_result *result);
-
 /* True if a name (of a variable, option or key) looks like a secret's. */
 bool kmbi_is_secret(const char *name);
 

@@ -6,10 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
-#define REFERENCE_V1 (offsetof(kmb_reference, reserved) + sizeof(int32_t))
-#define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
-
 /* Columns of a dtype; 0: none. */
 typedef struct columns {
   kmb_part_value vector, matrix;
@@ -98,7 +94,7 @@ static kmb_ceiling figure_of(const kmb_part *part) {
 }
 
 static kmb_status store(const kmb_ceiling *ceiling, kmb_ceiling *out) {
-  return kmbi_copy_out(out, ceiling, sizeof *ceiling, CEILING_V1,
+  return kmbi_copy_out(out, ceiling, sizeof *ceiling, KMBI_CEILING_V1,
                        "kmb_ceiling");
 }
 
@@ -193,7 +189,8 @@ uint64_t kmb_part_reference_count(const kmb_part *part) {
 
 static kmb_status store_reference(const kmb_reference *from,
                                   kmb_reference *out) {
-  return kmbi_copy_out(out, from, sizeof *from, REFERENCE_V1, "kmb_reference");
+  return kmbi_copy_out(out, from, sizeof *from, KMBI_REFERENCE_V1,
+                       "kmb_reference");
 }
 
 kmb_status kmb_part_reference(const kmb_part *part, uint64_t index,
@@ -223,7 +220,7 @@ kmb_status kmb_part_reference_for(const kmb_part *part, const kmb_work *caller,
   if (!part)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_part_reference_for: part is NULL");
   kmb_status status =
-      kmbi_copy_in(&work, sizeof work, WORK_V1, caller, "kmb_work");
+      kmbi_copy_in(&work, sizeof work, KMBI_WORK_V1, caller, "kmb_work");
   if (status) return status;
   const kmb_reference *best = NULL;
   for (size_t i = 0; i < kmbi_references_count; i++) {

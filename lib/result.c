@@ -8,9 +8,6 @@
 
 #include <math.h>
 
-#define FINDING_V1 (offsetof(kmb_finding, severity) + sizeof(kmb_severity))
-#define ENTRY_V1 (offsetof(kmb_metadata_entry, reason) + sizeof(char *))
-
 const kmbi_value_info kmbi_value_table[] = {
 #define ROW(name, number, kind, key, unit) {number, KMBI_##kind, key, unit},
     KMB_VALUE_MAP(ROW)
@@ -417,7 +414,7 @@ kmb_status kmb_result_finding(const kmb_result *result, uint64_t index,
   finding.figure_count = at->figure_count;
   finding.code = at->code;
   finding.severity = at->severity;
-  return kmbi_copy_out(out, &finding, sizeof finding, FINDING_V1,
+  return kmbi_copy_out(out, &finding, sizeof finding, KMBI_FINDING_V1,
                        "kmb_result_finding: finding");
 }
 
@@ -450,7 +447,7 @@ kmb_status kmb_result_metadata(const kmb_result *result, uint64_t index,
   entry.key = at->key;
   entry.value = at->value;
   entry.reason = at->reason;
-  return kmbi_copy_out(out, &entry, sizeof entry, ENTRY_V1,
+  return kmbi_copy_out(out, &entry, sizeof entry, KMBI_METADATA_ENTRY_V1,
                        "kmb_result_metadata: entry");
 }
 

@@ -17,7 +17,7 @@ typedef struct kmbi_value_info {
   const char *unit;
 } kmbi_value_info;
 
-/* KMB_VALUE_MAP as a table, in its order; count 84 in 0.1. */
+/* KMB_VALUE_MAP as a table, in its order; count 88 in 0.1. */
 extern const kmbi_value_info kmbi_value_table[];
 extern const size_t kmbi_value_count;
 /* NULL if `value` is not in the map. */
@@ -42,6 +42,12 @@ typedef struct kmbi_finding {
   struct kmbi_finding *next;
 } kmbi_finding;
 
+/* A row of a device operation. */
+typedef struct kmbi_result_op {
+  kmb_op op;
+  const char *kind_name; /* as read, if this library does not know the kind */
+} kmbi_result_op;
+
 typedef struct kmbi_entry {
   const char *key;
   const char *value;  /* NULL: absent */
@@ -60,6 +66,8 @@ struct kmb_result {
   kmbi_finding *findings; /* in the order in which they were raised */
   kmbi_finding **findings_end;
   uint64_t finding_count;
+  kmbi_result_op *ops; /* in order of start */
+  uint64_t op_count;
   kmbi_entry *metadata;
   kmbi_entry **metadata_end;
   uint64_t metadata_count;
@@ -93,6 +101,10 @@ void kmbi_result_find(kmb_result *result, kmb_finding_code code,
 void kmbi_result_find_named(kmb_result *result, const char *name,
                             kmb_severity severity, const kmb_figure *figures,
                             uint64_t figure_count, const char *message);
+/* Rows of device operations; all that they point to is copied. */
+void kmbi_result_set_ops(kmb_result *result, const kmb_op *ops, uint64_t count);
+/* 0 for a name that is no kind's. */
+kmb_op_kind kmbi_op_kind_of(const char *name);
 /* A value, or NULL and a reason. A key that is there already is replaced. */
 void kmbi_result_meta(kmb_result *result, const char *key, const char *value,
                       const char *reason);

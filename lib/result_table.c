@@ -1,4 +1,5 @@
-/* A list of results as a table for a terminal. */
+/* A list of results as a table for a terminal: what all rows share stands above
+ * the grid, findings below a row where they do not fit beside it. */
 #include "table.h"
 
 #include "error.h"
@@ -23,7 +24,6 @@ static const struct {
     {"time", KMB_VALUE_TIME, TIME},
     {"±99%", KMB_VALUE_INTERVAL_PCT, PERCENT_2},
     {"samples", KMB_VALUE_SAMPLES, COUNT},
-    {"stop", KMB_VALUE_STOP_REASON, TEXT},
     {"GFLOP/s", KMB_VALUE_ACHIEVED_FLOPS, GIGA},
     {"GB/s", KMB_VALUE_ACHIEVED_BYTES, GIGA},
     {"%ceil", KMB_VALUE_SOL_PCT, PERCENT_1},
@@ -40,6 +40,7 @@ typedef struct column {
   size_t width;
   bool right;
   bool used;
+  bool words; /* not a figure: said once if all rows agree */
 } column;
 
 typedef struct grid {
@@ -73,10 +74,31 @@ static void put_cell(kmbi_text *to, const kmb_result *result, size_t spec) {
     kmbi_put_clean(to, value->text);
 }
 
-static void put_codes(kmbi_text *to, const kmb_result *result) {
+static const char *code_name(const kmbi_finding *finding) {
+  return finding->name ? finding->name : kmb_finding_name(finding->code);
+}
+
+/* Whether a graver finding, or an earlier one as grave, has the same code. */
+static bool said_before(const kmb_result *result, const kmbi_finding *finding) {
+  bool earlier = true;
   for (const kmbi_finding *at = result->findings; at; at = at->next) {
-    if (at != result->findings) kmbi_text_put(to, " ");
-    kmbi_put_clean(to, at->name ? at->name : kmb_finding_name(at->code));
+    earlier = earlier && at != finding;
+    if (strcmp(code_name(at), code_name(finding)) != 0) continue;
+    if (at->severity > finding->severity) return true;
+    if (at->severity == finding->severity && earlier) return true;
+  }
+  return false;
+}
+
+/* The gravest first, each code once; of the same severity in the order in
+ * which they were raised. */
+static void put_codes(kmbi_text *to, const kmb_result *result) {
+  for (kmb_severity severity = KMB_DOUBT; severity >= KMB_NOTE; severity--) {
+    for (const kmbi_finding *at = result->findings; at; at = at->next) {
+      if (at->severity != severity || said_before(result, at)) continue;
+      if (to->size) kmbi_text_put(to, " ");
+      kmbi_put_clean(to, code_name(at));
+    }
   }
 }
 
@@ -125,11 +147,11 @@ static const char *keep_short(kmbi_table *t, kmbi_text *text) {
   return kmbi_table_keep(t, &cut);
 }
 
-static void add_column(grid *g, const char *head, bool right, cell_fn cell,
-                       const void *what) {
+static column *add_column(grid *g, const char *head, bool right, cell_fn cell,
+                          const void *what) {
   kmbi_arena *arena = &g->t->arena;
   const char **cells = kmbi_arena_alloc(arena, g->t->rows, sizeof(char *));
-  if (!cells) return;
+  if (!cells) return NULL;
   column *c = &g->columns[g->count++];
   *c = (column){.cells = cells, .right = right};
   kmbi_text text;
@@ -146,6 +168,7 @@ static void add_column(grid *g, const char *head, bool right, cell_fn cell,
     if (width > c->width) c->width = width;
     c->used = c->used || width > 0;
   }
+  return c;
 }
 
 static bool is_number(const char *text) {
@@ -160,11 +183,14 @@ static void add_axis(grid *g, const char *key) {
     const char *value = kmbi_table_axis(g->t->results[row], key);
     if (value && !is_number(value)) right = false;
   }
-  add_column(g, key, right, axis_cell, key);
+  column *c = add_column(g, key, right, axis_cell, key);
+  if (c) c->words = g->t->rows > 1;
 }
 
 static void add_spec(grid *g, size_t spec) {
-  add_column(g, specs[spec].head, specs[spec].style != TEXT, spec_cell, &spec);
+  bool text = specs[spec].style == TEXT;
+  column *c = add_column(g, specs[spec].head, !text, spec_cell, &spec);
+  if (c) c->words = text && spec > 0;
 }
 
 /* Distinct axis keys, in the order in which they occur. */
@@ -185,6 +211,26 @@ static const char **axis_keys(kmbi_table *t, size_t *count) {
     }
   }
   return keys;
+}
+
+/* What is the same in all rows, in a line above them. */
+static void put_shared(grid *g) {
+  kmbi_text line;
+  kmbi_text_init(&line, g->t->to->memory);
+  for (size_t i = 0; i < g->count; i++) {
+    column *c = &g->columns[i];
+    bool same = c->words && c->used;
+    for (size_t row = 1; same && row < g->t->rows; row++)
+      same = strcmp(c->cells[row], c->cells[0]) == 0;
+    if (!same) continue;
+    kmbi_text_format(&line, "%s%s %s",
+                     line.size ? ", " : "In every row: ", c->head, c->cells[0]);
+    c->used = false;
+  }
+  kmbi_put_wrapped(g->t->to, kmbi_text_get(&line), 0, 2);
+  if (line.size) kmbi_text_put(g->t->to, "\n\n");
+  g->t->to->failed = g->t->to->failed || line.failed;
+  kmbi_text_release(&line);
 }
 
 static void put_line(const grid *g, size_t row, bool head) {
@@ -209,12 +255,20 @@ static void put_line(const grid *g, size_t row, bool head) {
   kmbi_text_put(to, "\n");
 }
 
-static void put_rule(const grid *g) {
+static size_t width_of(const grid *g) {
   size_t width = 0;
   for (size_t i = 0; i < g->count; i++) {
     if (g->columns[i].used) width += g->columns[i].width + (width ? 2 : 0);
   }
-  kmbi_text_repeat(g->t->to, '-', width);
+  return width;
+}
+
+/* Findings that did not fit beside their row. */
+static void put_below(const grid *g, const char *codes) {
+  enum { INDENT = 4 };
+  if (!*codes) return;
+  kmbi_text_repeat(g->t->to, ' ', INDENT);
+  kmbi_put_wrapped(g->t->to, codes, INDENT, INDENT);
   kmbi_text_put(g->t->to, "\n");
 }
 
@@ -229,12 +283,18 @@ static void put_grid(kmbi_table *t) {
     add_axis(&g, keys[i]);
   for (size_t i = 1; i < SPECS; i++)
     add_spec(&g, i);
-  add_column(&g, "findings", false, code_cell, NULL);
+  column *codes = add_column(&g, "findings", false, code_cell, NULL);
   if (kmbi_arena_failed(&t->arena)) return;
+  put_shared(&g);
+  bool beside = width_of(&g) <= KMBI_LINE_WIDTH;
+  codes->used = codes->used && beside;
   put_line(&g, 0, true);
-  put_rule(&g);
-  for (size_t row = 0; row < t->rows; row++)
+  kmbi_text_repeat(t->to, '-', width_of(&g));
+  kmbi_text_put(t->to, "\n");
+  for (size_t row = 0; row < t->rows; row++) {
     put_line(&g, row, false);
+    if (!beside) put_below(&g, codes->cells[row]);
+  }
 }
 
 /* What rows are called below the table: the name, and the axes that tell a row

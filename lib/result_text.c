@@ -4,7 +4,8 @@
 #include "error.h"
 #include "utf8.h"
 
-enum { LABEL = 13 }; /* column at which values start */
+enum { LABEL = 13 };                     /* column at which values start */
+enum { OPS_SHOWN = 8, NAME_WIDTH = 48 }; /* of device operations */
 
 /* A line is put together in `to`, then broken to the width of a page. */
 typedef struct block {
@@ -151,6 +152,80 @@ static void put_timer(const block *b) {
     kmbi_put_time(b->to, overhead);
   }
   put_text(b, "; ", KMB_VALUE_TIMER_REASON, "");
+  end_line(b);
+}
+
+static void put_op(const block *b, const kmb_op *op, const char *kind) {
+  size_t fit = kmbi_utf8_fit(op->name, NAME_WIDTH);
+  start_line(b, "");
+  kmbi_put_percent(b->to, op->share_pct, 1);
+  kmbi_text_put(b->to, " ");
+  kmbi_put_time(b->to, op->duration_ns);
+  kmbi_text_put(b->to, " [");
+  kmbi_put_time(b->to, op->min_ns);
+  kmbi_text_put(b->to, ", ");
+  kmbi_put_time(b->to, op->max_ns);
+  kmbi_text_put(b->to, "] from ");
+  kmbi_put_time(b->to, op->start_ns);
+  kmbi_text_format(b->to, " on stream %u: %s", (unsigned)op->stream, kind);
+  if (op->bytes) {
+    kmbi_text_put(b->to, " of ");
+    kmbi_put_bytes(b->to, op->bytes);
+  }
+  if (op->name[0]) kmbi_text_format(b->to, " %.*s", (int)fit, op->name);
+  if (op->name[fit]) kmbi_text_put(b->to, "…");
+  end_line_at(b, LABEL + 2);
+}
+
+/* How many operations come before this one by share. */
+static uint64_t rank_of(const kmb_result *result, uint64_t index) {
+  double share = result->ops[index].op.share_pct;
+  uint64_t rank = 0;
+  for (uint64_t i = 0; i < result->op_count; i++) {
+    double other = result->ops[i].op.share_pct;
+    rank += other > share || (other == share && i < index);
+  }
+  return rank;
+}
+
+/* Of several operations those with the largest shares, in order of start. */
+static void put_ops(const block *b) {
+  const kmb_result *result = b->result;
+  uint64_t count = result->op_count, samples = 0, other = 0, omitted = 0;
+  double gaps = 0, shown = 0, all = 0;
+  if (count < 2) return;
+  start_line(b, "operations");
+  u64_of(b, KMB_VALUE_OPS_OMITTED, &omitted);
+  kmbi_text_format(b->to, "%llu an iteration",
+                   (unsigned long long)(count + omitted));
+  if (u64_of(b, KMB_VALUE_OP_SAMPLES, &samples))
+    kmbi_text_format(b->to, ", over %llu samples", (unsigned long long)samples);
+  if (u64_of(b, KMB_VALUE_OP_SAMPLES_OTHER, &other) && other)
+    kmbi_text_format(b->to, " (%llu had other operations)",
+                     (unsigned long long)other);
+  if (f64_of(b, KMB_VALUE_GAPS, &gaps)) {
+    kmbi_text_put(b->to, ", gaps of ");
+    kmbi_put_time(b->to, gaps);
+  }
+  end_line(b);
+  for (uint64_t i = 0; i < count; i++) {
+    const kmbi_result_op *row = &result->ops[i];
+    all += row->op.share_pct;
+    if (rank_of(result, i) >= OPS_SHOWN) continue;
+    shown += row->op.share_pct;
+    put_op(b, &row->op,
+           row->kind_name ? row->kind_name : kmb_op_kind_name(row->op.kind));
+  }
+  uint64_t more = count > OPS_SHOWN ? count - OPS_SHOWN : 0;
+  if (!more && !omitted) return;
+  start_line(b, "");
+  if (more) {
+    kmbi_put_percent(b->to, all - shown, 1);
+    kmbi_text_format(b->to, " %llu more", (unsigned long long)more);
+  }
+  if (omitted)
+    kmbi_text_format(b->to, "%s%llu without a row", more ? ", and " : "",
+                     (unsigned long long)omitted);
   end_line(b);
 }
 
@@ -386,6 +461,7 @@ static void build(kmbi_text *to, const void *subject) {
   put_rounds(&b);
   put_samples(&b);
   put_timer(&b);
+  put_ops(&b);
   put_cache(&b);
   put_work(&b);
   put_roofline(&b);

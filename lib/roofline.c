@@ -8,12 +8,6 @@
 
 #include <math.h>
 
-#define PARAMS_V1 (offsetof(kmb_roofline_params, time_ns) + sizeof(double))
-#define ROOFLINE_V1 (offsetof(kmb_roofline, flags) + sizeof(uint32_t))
-#define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
-#define CEILING_V1 (offsetof(kmb_ceiling, source) + sizeof(int32_t))
-#define REFERENCE_V1 (offsetof(kmb_reference, reserved) + sizeof(int32_t))
-
 typedef struct inputs {
   double flops, bytes;    /* 0: does not count */
   double memory, compute; /* ceilings; 0: unknown */
@@ -54,7 +48,7 @@ static kmb_status read_ceiling(const kmb_ceiling *from, const kmb_work *work,
   const char *what = compute ? "compute ceiling" : "memory ceiling";
   if (!from) return KMB_OK;
   kmb_status status =
-      kmbi_copy_in(ceiling, sizeof *ceiling, CEILING_V1, from, what);
+      kmbi_copy_in(ceiling, sizeof *ceiling, KMBI_CEILING_V1, from, what);
   if (status) return status;
   if (!(ceiling->value > 0) || !isfinite(ceiling->value))
     return kmbi_fail(KMB_ERR_INVALID, "%s is not positive and finite", what);
@@ -75,8 +69,8 @@ static kmb_status check_sources(const kmb_ceiling *a, const kmb_ceiling *b) {
 static kmb_status read_reference(const kmb_reference *from, inputs *in) {
   kmb_reference reference;
   if (!from) return KMB_OK;
-  kmb_status status = kmbi_copy_in(&reference, sizeof reference, REFERENCE_V1,
-                                   from, "kmb_reference");
+  kmb_status status = kmbi_copy_in(&reference, sizeof reference,
+                                   KMBI_REFERENCE_V1, from, "kmb_reference");
   if (status) return status;
   bool memory = reference.bound == KMB_BOUND_MEMORY;
   if ((!memory && reference.bound != KMB_BOUND_COMPUTE) ||
@@ -90,11 +84,12 @@ static kmb_status read_reference(const kmb_reference *from, inputs *in) {
 
 static kmb_status read_inputs(const kmb_roofline_params *caller, inputs *in) {
   kmb_roofline_params params;
-  kmb_status status = kmbi_copy_in(&params, sizeof params, PARAMS_V1, caller,
-                                   "kmb_roofline_params");
+  kmb_status status =
+      kmbi_copy_in(&params, sizeof params, KMBI_ROOFLINE_PARAMS_V1, caller,
+                   "kmb_roofline_params");
   if (status) return status;
   kmb_work work;
-  status = kmbi_copy_in(&work, sizeof work, WORK_V1, params.work,
+  status = kmbi_copy_in(&work, sizeof work, KMBI_WORK_V1, params.work,
                         "kmb_roofline_params: work");
   if (status) return status;
   uint32_t bits = 0;
@@ -204,7 +199,7 @@ kmb_status kmb_roofline_evaluate(const kmb_roofline_params *params,
   kmb_roofline roofline = kmb_roofline_init();
   predict(&in, &roofline);
   if (in.time_ns > 0) judge(&in, &roofline);
-  return kmbi_copy_out(out, &roofline, sizeof roofline, ROOFLINE_V1,
+  return kmbi_copy_out(out, &roofline, sizeof roofline, KMBI_ROOFLINE_V1,
                        "kmb_roofline_evaluate: roofline");
 }
 

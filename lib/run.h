@@ -5,8 +5,10 @@
 
 #include "buffers.h"
 #include "device.h"
+#include "ops.h"
 #include "result.h"
 #include "stats.h"
+#include "telemetry.h"
 
 #include <kmb/bench.h>
 
@@ -31,13 +33,17 @@ typedef enum kmbi_stop {
   KMBI_STOP_CANCELLED
 } kmbi_stop;
 
-enum { KMBI_CHOICES = 8 };
+/* Why prebuilt graphs are not timed by GRAPH. */
+#define KMBI_GRAPH_REFUSED \
+  "it needs n iterations in one graph, and a prebuilt one holds a single one"
+
+enum { KMBI_CHOICES = 8, KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
 
 /* Telemetry that findings are made from. */
 typedef struct kmbi_watch {
   double clock_mhz, preemptions, steal_ms; /* < 0: not known */
-  bool throttled;
-  char throttle[64];
+  uint32_t throttle;                       /* KMB_THROTTLE_… */
+  bool throttle_known;
 } kmbi_watch;
 
 /* What one round measured; times are per iteration. */
@@ -47,10 +53,11 @@ typedef struct kmbi_round {
   kmbi_interval interval; /* if has_interval */
   double wall_ns;
   uint64_t dropped, invalid, missing, spoiled, overlapping, iterations, batch;
-  double busy_ns, sum_ns; /* medians; TRACE */
+  double busy_ns, sum_ns, gaps_ns; /* medians; TRACE */
   uint64_t ops;
   kmbi_stop stop;
   bool has_interval;
+  kmbi_op_rows rows; /* TRACE */
   kmbi_watch before, after;
 } kmbi_round;
 
@@ -111,7 +118,10 @@ typedef struct kmbi_run {
    * same allocation their busy time, their sum and when they ended. */
   double *samples;
   size_t sample_count, sample_capacity;
-  size_t sample_first; /* of those that are kept */
+  size_t sample_first;       /* of those that are kept */
+  size_t places[KMBI_BLOCK]; /* of the block's samples; SIZE_MAX: none */
+  kmbi_ops ops;
+  kmbi_track track; /* telemetry of all rounds, while they were measured */
 
   /* Check. */
   double check_error; /* < 0: the callback gave none */
@@ -121,8 +131,6 @@ typedef struct kmbi_run {
   double cold_ratio; /* time over the warm time; 0: not probed */
 
 } kmbi_run;
-
-enum { KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
 
 /* Steps: each does its work and names the step that follows. */
 kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next);
@@ -143,16 +151,28 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
 void kmbi_plan_close(kmbi_run *run, void *plan);
 /* Raises what the backend knows against the plan's samples. */
 void kmbi_plan_findings(kmbi_run *run, void *plan);
-/* Whether a sample in run->block, of `batch` iterations, can be used. */
-bool kmbi_is_whole(const kmbi_run *run, const kmb_sample *sample,
-                   kmb_timer timer, uint64_t batch);
+/* Time of an iteration of a sample of `batch` iterations; false if the sample
+ * cannot be used. */
+bool kmbi_sample_ns(const kmbi_run *run, const kmb_sample *sample,
+                    kmb_timer timer, uint64_t batch, double *ns);
 /* Bias of a way to measure, for one iteration; a failure says why it is not
  * known. */
 kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
                      double *ns, double *uncertainty);
 void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns);
 bool kmbi_grow_scratch(kmbi_run *run, size_t samples);
-void kmbi_watch_read(kmbi_run *run, const char *when, kmbi_watch *watch);
+/* Reads telemetry at the beginning or the end of a round. */
+void kmbi_watch_read(kmbi_run *run, bool after, kmbi_watch *watch);
+/* And while measuring, if enough time has passed. */
+void kmbi_track_take(kmbi_run *run);
+/* Device operations: begins a round, takes those of the last `got` samples,
+ * ends the round; and what the result gets of it. */
+kmb_status kmbi_ops_begin(kmbi_run *run);
+kmb_status kmbi_ops_take(kmbi_run *run, uint64_t got);
+kmb_status kmbi_ops_finish(kmbi_run *run, kmbi_round *round);
+void kmbi_set_ops(kmbi_run *run, const kmbi_round *round);
+/* The launch callback of prebuilt graphs; `user` is the run. */
+kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch);
 /* Asks the backend how to measure (prepare), and again once the number of
  * device operations is known. */
 kmb_status kmbi_choose(kmbi_run *run);

@@ -5,8 +5,6 @@
 
 #include <unistd.h>
 
-#define PARAMS_V1 (offsetof(kmb_bench_params, reserved) + sizeof(int32_t))
-
 enum { FIRST_CAPACITY = 1024 };
 
 struct kmb_session {
@@ -67,8 +65,8 @@ static kmb_status make_session(kmb_device *device,
   kmb_session *session = kmbi_alloc(&device->memory, 1, sizeof *session);
   if (!session) return kmbi_fail(KMB_ERR_NOMEM, "no memory for a session");
   session->device = device;
-  status = kmbi_copy_in(&session->params, sizeof session->params, PARAMS_V1,
-                        params, "kmb_bench_params");
+  status = kmbi_copy_in(&session->params, sizeof session->params,
+                        KMBI_BENCH_PARAMS_V1, params, "kmb_bench_params");
   if (!status) status = make_room(session);
   if (status) {
     kmbi_free(&device->memory, session, 1, sizeof *session);

@@ -234,9 +234,17 @@ kmb_status kmb_buffers_prepare(kmb_buffers *set, uint32_t slots) {
 
 /* Poison and guards. */
 
+/* The fewest bytes that show by their value that they were not written: an
+ * element that is NaN or no plausible integer, or several small ones. */
+static uint64_t least_evidence(const kmb_buffer_desc *d) {
+  uint32_t bits = 0;
+  bool large = !kmb_dtype_bits(d->dtype, &bits) && bits >= 16;
+  return large ? bits / 8 : 4;
+}
+
 bool kmbi_buffers_poisonable(const kmb_buffers *set, uint64_t index) {
   const kmb_buffer_desc *d = &set->descs[index];
-  if (d->role != KMB_OUTPUT) return false;
+  if (d->role != KMB_OUTPUT || d->bytes < least_evidence(d)) return false;
   if (!(d->flags & KMB_BUFFER_ALIAS)) return true;
   /* Inside an input, poison would destroy what the operation reads. */
   kmb_buffer_role base = set->descs[d->alias_of].role;
@@ -260,17 +268,24 @@ static void pattern_bytes(uint64_t pattern, unsigned char bytes[8]) {
     bytes[i] = (unsigned char)(pattern >> (8 * i));
 }
 
-uint64_t kmbi_poisoned_bytes(const void *data, uint64_t bytes) {
-  const unsigned char *at = data;
+static bool holds(const unsigned char *data, const unsigned char pattern[8],
+                  uint64_t from, uint64_t end) {
+  while (from < end && data[from] == pattern[from % 8])
+    from++;
+  return from == end;
+}
+
+uint64_t kmbi_poisoned_bytes(const kmb_buffer_desc *d, const void *data) {
   unsigned char pattern[8];
   pattern_bytes(KMBI_POISON, pattern);
-  uint64_t same = 0;
+  uint64_t bytes = d->bytes, least = least_evidence(d), same = 0, i = 0;
   /* Count whole words only where all eight bytes agree: one byte that happens
    * to equal the pattern's proves nothing. */
-  uint64_t i = 0;
-  for (; i + 8 <= bytes; i += 8)
-    if (memcmp(at + i, pattern, 8) == 0) same += 8;
-  if (i < bytes && memcmp(at + i, pattern, (size_t)(bytes - i)) == 0)
+  for (; i < bytes && bytes - i >= 8; i += 8)
+    if (holds(data, pattern, i, i + 8)) same += 8;
+  /* What is left over counts with what goes before if it is too short. */
+  uint64_t from = bytes - i < least ? bytes - least : i;
+  if (i < bytes && bytes >= least && holds(data, pattern, from, bytes))
     same += bytes - i;
   return same;
 }

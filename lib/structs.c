@@ -3,6 +3,10 @@
 
 #include "error.h"
 
+/* No struct of this library comes near it: a larger size is garbage, and what
+ * would lie there must not be read. */
+#define SIZE_LIMIT ((size_t)1 << 16)
+
 static kmb_status read_size(const void *caller, size_t first_size,
                             const char *what, size_t *size) {
   if (!caller) return kmbi_fail(KMB_ERR_INVALID, "%s is NULL", what);
@@ -12,6 +16,11 @@ static kmb_status read_size(const void *caller, size_t first_size,
                      "%s: struct_size is %zu, at least %zu is needed; start "
                      "from its _init() function",
                      what, *size, first_size);
+  if (*size > SIZE_LIMIT)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "%s: struct_size is %zu, more than any version has; start "
+                     "from its _init() function",
+                     what, *size);
   return KMB_OK;
 }
 

@@ -300,26 +300,29 @@ static void put_entry(const kmbi_table *table, kmbi_text *line,
                    after, all_say(table, key, value) ? "" : " (rows differ)");
 }
 
+static const char *if_counts_differ(const kmbi_table *table, kmb_value value,
+                                    uint64_t count) {
+  for (size_t row = 1; row < table->rows; row++) {
+    uint64_t other = 0;
+    if (!kmbi_result_get_u64(table->results[row], value, &other) ||
+        other != count)
+      return " (rows differ)";
+  }
+  return "";
+}
+
 static void put_machine(const kmbi_table *table, kmbi_text *line) {
   const kmb_result *first = table->results[0];
   uint64_t count = 0, llc = 0;
   put_entry(table, line, "", "device.name", "");
-  if (kmbi_result_get_u64(first, KMB_VALUE_THREADS, &count)) {
-    bool differ = false;
-    for (size_t row = 1; row < table->rows; row++) {
-      uint64_t other = 0;
-      differ = differ ||
-               !kmbi_result_get_u64(table->results[row], KMB_VALUE_THREADS,
-                                    &other) ||
-               other != count;
-    }
+  if (kmbi_result_get_u64(first, KMB_VALUE_THREADS, &count))
     kmbi_text_format(line, "%s%llu thread%s%s", line->size ? ", " : "",
                      (unsigned long long)count, count == 1 ? "" : "s",
-                     differ ? " (rows differ)" : "");
-  }
+                     if_counts_differ(table, KMB_VALUE_THREADS, count));
   if (kmbi_result_get_u64(first, KMB_VALUE_LLC_BYTES, &llc)) {
     kmbi_text_format(line, "%slast-level cache ", line->size ? ", " : "");
     kmbi_put_bytes(line, llc);
+    kmbi_text_put(line, if_counts_differ(table, KMB_VALUE_LLC_BYTES, llc));
   }
 }
 

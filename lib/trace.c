@@ -92,17 +92,16 @@ void kmb_trace_destroy(kmb_trace *trace) {
 /* Names. */
 
 static uint64_t hash_of(const char *text, size_t size) {
-  uint64_t hash = size * 0x9E3779B97F4A7C15u;
-  while (size) {
-    uint64_t word = 0;
-    size_t part = size < sizeof word ? size : sizeof word;
-    memcpy(&word, text, part);
+  uint64_t hash = size * 0x9E3779B97F4A7C15u, word = 0;
+  for (; size >= sizeof word; size -= sizeof word, text += sizeof word) {
+    memcpy(&word, text, sizeof word);
     hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
     hash ^= hash >> 32;
-    text += part;
-    size -= part;
   }
-  return hash;
+  word = 0;
+  memcpy(&word, text, size);
+  hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
+  return hash ^ hash >> 32;
 }
 
 /* KMBI_NO_ROW if there is none; `*hash` is then free. */
@@ -124,7 +123,7 @@ static uint32_t add_name(kmb_trace *trace, int32_t kind, const char *text,
   kmbi_name *name = copy ? kmbi_rows_add(&trace->names) : NULL;
   if (!name) return KMBI_NO_ROW;
   memcpy(copy, text, size);
-  *name = (kmbi_name){copy, hash, (uint32_t)size, kind};
+  *name = (kmbi_name){copy, hash, (uint32_t)size, kind, KMBI_NO_ROW, 0};
   uint32_t index = trace->names.count - 1;
   return kmbi_map_put(&trace->name_map, key, index) ? index : KMBI_NO_ROW;
 }
@@ -236,16 +235,26 @@ static uint32_t thread_of(kmb_trace *trace, const kmbi_host_row *row) {
 
 /* Rows. */
 
+static bool is_name(const kmb_trace *trace, uint32_t index,
+                    const kmbi_op_row *row) {
+  if (index == KMBI_NO_ROW) return false;
+  const kmbi_name *name = kmbi_name_at(trace, index);
+  return name->kind == row->kind && name->size == row->name_size &&
+         memcmp(name->text, row->name, row->name_size) == 0;
+}
+
+/* Programs loop: what followed a name the last time mostly follows it again. */
 static uint32_t name_of(kmb_trace *trace, const kmbi_op_row *row) {
-  if (trace->last_name != KMBI_NO_ROW) {
-    const kmbi_name *last = kmbi_name_at(trace, trace->last_name);
-    if (last->kind == row->kind && last->size == row->name_size &&
-        memcmp(last->text, row->name, row->name_size) == 0)
-      return trace->last_name;
+  uint32_t last = trace->last_name, guess = KMBI_NO_ROW;
+  if (last != KMBI_NO_ROW) guess = kmbi_name_at(trace, last)->next;
+  if (!is_name(trace, guess, row))
+    guess = kmbi_trace_intern(trace, row->kind, row->name, row->name_size);
+  if (last != KMBI_NO_ROW && guess != KMBI_NO_ROW) {
+    kmbi_name *name = kmbi_rows_at(&trace->names, last);
+    name->next = guess;
   }
-  trace->last_name =
-      kmbi_trace_intern(trace, row->kind, row->name, row->name_size);
-  return trace->last_name;
+  trace->last_name = guess;
+  return guess;
 }
 
 kmb_status kmbi_trace_put_op(kmb_trace *trace, const kmbi_op_row *row) {

@@ -42,6 +42,8 @@ typedef struct kmbi_name {
   uint64_t hash;
   uint32_t size;
   int32_t kind;
+  uint32_t next; /* what an operation's name was followed by the last time */
+  uint32_t reserved;
 } kmbi_name;
 
 typedef struct kmbi_thread {
@@ -166,7 +168,7 @@ typedef struct kmbi_source {
 } kmbi_source;
 
 enum {
-  KMBI_SOURCE_SIZE = 1 << 20,
+  KMBI_SOURCE_SIZE = 128 << 10,
   /* A record (a row, a string of JSON) that is longer is malformed. */
   KMBI_RECORD_MOST = 64 << 20
 };

@@ -3,25 +3,6 @@
 #include "structs.h"
 #include "trace.h"
 
-enum {
-  INFO_V1 = sizeof(kmb_trace_info),
-  OP_V1 = sizeof(kmb_trace_op),
-  CALL_V1 = sizeof(kmb_trace_call),
-  RANGE_V1 = sizeof(kmb_trace_range)
-};
-
-const char *kmb_op_kind_name(kmb_op_kind kind) {
-  switch (kind) {
-#define CASE(name, value, text) \
-  case value:                   \
-    return text;
-    KMB_OP_KIND_MAP(CASE)
-#undef CASE
-  default:
-    return "unknown";
-  }
-}
-
 kmb_status kmb_trace_get_info(const kmb_trace *trace, kmb_trace_info *out) {
   if (!trace || !out)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_trace_get_info: %s is NULL",
@@ -34,7 +15,7 @@ kmb_status kmb_trace_get_info(const kmb_trace *trace, kmb_trace_info *out) {
   info.ranges = trace->ranges.count;
   info.tick_ns = trace->tick;
   info.format = trace->format;
-  return kmbi_copy_out(out, &info, sizeof info, INFO_V1,
+  return kmbi_copy_out(out, &info, sizeof info, KMBI_TRACE_INFO_V1,
                        "kmb_trace_get_info: info");
 }
 
@@ -79,7 +60,8 @@ kmb_status kmb_trace_get_op(const kmb_trace *trace, uint64_t index,
   op.process = lane->process;
   op.context = lane->context;
   op.stream = lane->stream;
-  return kmbi_copy_out(out, &op, sizeof op, OP_V1, "kmb_trace_get_op: op");
+  return kmbi_copy_out(out, &op, sizeof op, KMBI_TRACE_OP_V1,
+                       "kmb_trace_get_op: op");
 }
 
 kmb_status kmb_trace_get_call(const kmb_trace *trace, uint64_t index,
@@ -98,7 +80,7 @@ kmb_status kmb_trace_get_call(const kmb_trace *trace, uint64_t index,
   call.correlation = row->correlation;
   call.process = thread->process;
   call.thread = thread->thread;
-  return kmbi_copy_out(out, &call, sizeof call, CALL_V1,
+  return kmbi_copy_out(out, &call, sizeof call, KMBI_TRACE_CALL_V1,
                        "kmb_trace_get_call: call");
 }
 
@@ -115,6 +97,6 @@ kmb_status kmb_trace_get_range(const kmb_trace *trace, uint64_t index,
   range.end_ns = row->end;
   range.process = thread->process;
   range.thread = thread->thread;
-  return kmbi_copy_out(out, &range, sizeof range, RANGE_V1,
+  return kmbi_copy_out(out, &range, sizeof range, KMBI_TRACE_RANGE_V1,
                        "kmb_trace_get_range: range");
 }

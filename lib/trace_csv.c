@@ -70,17 +70,6 @@ static outcome quoted(const kmbi_csv *csv, const char **at, kmbi_field *field,
   return ROW;
 }
 
-static outcome cell(const kmbi_csv *csv, const char **at, kmbi_field *field,
-                    kmb_status *status) {
-  if (**at == '"') return quoted(csv, at, field, status);
-  const char *p = *at;
-  while (!stops[(unsigned char)*p])
-    p++;
-  *field = (kmbi_field){*at, (size_t)(p - *at), false, true};
-  *at = p;
-  return ROW;
-}
-
 /* At what ended the last cell of a row; leaves `*at` behind the row. */
 static outcome row_end(const kmbi_csv *csv, const char **at,
                        kmb_status *status) {
@@ -117,13 +106,22 @@ static outcome wrong_width(const kmbi_csv *csv, const char *at, uint32_t cells,
 static outcome parse_row(kmbi_csv *csv, const char **next, uint32_t *cells,
                          kmb_status *status) {
   const char *at = csv->source->buffer + csv->source->begin;
+  kmbi_field unwanted;
   uint32_t column = 0;
   for (;; at++) {
-    kmbi_field field;
-    outcome found = cell(csv, &at, &field, status);
-    if (found != ROW) return found;
-    if (csv->slots[column] != KMBI_CSV_NO_SLOT)
-      csv->fields[csv->slots[column]] = field;
+    uint8_t slot = csv->slots[column];
+    kmbi_field *field =
+        slot == KMBI_CSV_NO_SLOT ? &unwanted : &csv->fields[slot];
+    if (*at == '"') {
+      outcome found = quoted(csv, &at, field, status);
+      if (found != ROW) return found;
+    } else {
+      const char *start = at;
+      while (!stops[(unsigned char)*at])
+        at++;
+      if (slot != KMBI_CSV_NO_SLOT)
+        *field = (kmbi_field){start, (size_t)(at - start), false, true};
+    }
     column++;
     if (*at != ',') break;
     if (column == csv->columns) return wrong_width(csv, at, column + 1, status);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 enum {
-  PARAMS_V1 = sizeof(kmb_trace_params),
   PATH_SIZE = 4096,
   /* As much as the longest preamble that an importer looks through. */
   LOOK_SIZE = 64 << 10
@@ -138,8 +137,8 @@ static kmb_status check_params(const kmb_trace_params *params,
                                kmb_trace_params *copy) {
   *copy = kmb_trace_params_init();
   if (params) {
-    kmb_status status =
-        kmbi_copy_in(copy, sizeof *copy, PARAMS_V1, params, "kmb_trace_params");
+    kmb_status status = kmbi_copy_in(copy, sizeof *copy, KMBI_TRACE_PARAMS_V1,
+                                     params, "kmb_trace_params");
     if (status) return status;
   }
   if (copy->reserved)

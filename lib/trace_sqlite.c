@@ -5,7 +5,9 @@
 #include "library.h"
 #include "text.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 KMBI_DLOPEN_NOTE("sqlite", "Reads exports of Nsight Systems",
                  "libsqlite3.so.0");
@@ -57,8 +59,7 @@ static kmb_status any(kmbi_sqlite *s, const char *sql, bool *has) {
 kmb_status kmbi_sqlite_has(kmbi_sqlite *s, const char *table, bool *has) {
   char sql[160];
   snprintf(sql, sizeof sql,
-           "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND "
-           "name = '%s'",
+           "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '%s'",
            table);
   return any(s, sql, has);
 }
@@ -94,9 +95,13 @@ static kmb_status build_query(kmbi_sqlite *s, const char *table,
   return KMB_OK;
 }
 
-static kmb_status check_cancel(kmbi_sqlite *s) {
+/* A corrupt file may lead around in circles. */
+static kmb_status check_row(kmbi_sqlite *s) {
   const kmbi_source *source = s->source;
-  if (++s->done % ROWS_A_LOOK) return KMB_OK;
+  if (++s->done > s->bytes)
+    return kmbi_source_fail(source, 0, 0,
+                            "SQLite: more rows than the file has bytes");
+  if (s->done % ROWS_A_LOOK) return KMB_OK;
   if (source->cancel && *source->cancel)
     return kmbi_fail(KMB_ERR_CANCELLED, "loading %s was cancelled",
                      source->name);
@@ -117,7 +122,7 @@ kmb_status kmbi_sqlite_each(kmbi_sqlite *s, const char *table,
   if (!status) status = prepare(s, kmbi_text_get(&sql), &statement);
   kmbi_text_release(&sql);
   while (!status && (code = s->api.step(statement)) == CODE_ROW) {
-    status = check_cancel(s);
+    status = check_row(s);
     if (!status) status = row(s, statement);
   }
   if (!status && code != CODE_DONE) status = kmbi_sqlite_failed(s, code);
@@ -244,7 +249,6 @@ static kmb_status open_library(kmbi_sqlite *s) {
       {"sqlite3_bind_int64", (void *)&s->api.bind},
       {"sqlite3_column_int64", (void *)&s->api.integer},
       {"sqlite3_column_text", (void *)&s->api.text},
-      {"sqlite3_column_bytes", (void *)&s->api.bytes},
       {"sqlite3_column_type", (void *)&s->api.type},
       {"sqlite3_errmsg", (void *)&s->api.message}};
   return kmbi_library_open("libsqlite3.so.0", "libsqlite3-0", symbols,
@@ -291,6 +295,10 @@ kmb_status kmbi_load_sqlite(kmb_trace *trace, const kmbi_source *source,
   kmbi_arena_init(&s.texts, &trace->memory);
   kmbi_rows_init(&s.names, &trace->memory, sizeof(kmbi_sqlite_name));
   kmbi_map_init(&s.name_map, &trace->memory, key_of_name, &s.names);
+  struct stat info;
+  if (stat(path, &info))
+    return kmbi_fail(KMB_ERR_IO, "cannot look at %s: errno %d", path, errno);
+  s.bytes = (uint64_t)info.st_size;
   kmb_status status = open_library(&s);
   if (status) return status;
   status = open_file(&s, path);

@@ -16,7 +16,6 @@ typedef struct kmbi_sqlite_api {
   int (*bind)(void *statement, int index, int64_t value);
   int64_t (*integer)(void *statement, int column);
   const unsigned char *(*text)(void *statement, int column);
-  int (*bytes)(void *statement, int column);
   int (*type)(void *statement, int column);
   const char *(*message)(void *db);
 } kmbi_sqlite_api;
@@ -33,7 +32,8 @@ typedef struct kmbi_sqlite {
   void *library, *db;
   const kmbi_source *source; /* for messages */
   kmb_trace *trace;
-  uint64_t done; /* rows, for progress */
+  uint64_t bytes; /* of the file */
+  uint64_t done;  /* rows */
   void *name_query;
   kmbi_arena texts;
   kmbi_rows names; /* kmbi_sqlite_name */
@@ -73,8 +73,7 @@ kmb_status kmbi_sqlite_failed(kmbi_sqlite *s, int code);
 kmb_status kmbi_sqlite_malformed(const kmbi_sqlite *s, const char *table,
                                  const char *cause);
 
-/* Device, context, stream, correlation and times, in this order from
- * `column`; true if the times can be. */
+/* Columns that tables of operations begin with. */
 enum {
   KMBI_SQLITE_START,
   KMBI_SQLITE_END,

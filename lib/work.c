@@ -4,10 +4,6 @@
 #include "structs.h"
 #include "work_count.h"
 
-#define NORM_V1 (offsetof(kmb_norm_shape, flags) + sizeof(uint32_t))
-#define COLLECTIVE_V1 \
-  (offsetof(kmb_collective_work, collective) + sizeof(kmb_collective))
-
 kmb_status kmb_work_gemm(uint64_t m, uint64_t n, uint64_t k, kmb_dtype dtype,
                          kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_gemm"};
@@ -80,7 +76,7 @@ kmb_status kmb_work_norm(const kmb_norm_shape *caller, kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_norm"};
   kmb_norm_shape s;
   kmb_status status =
-      kmbi_copy_in(&s, sizeof s, NORM_V1, caller, "kmb_norm_shape");
+      kmbi_copy_in(&s, sizeof s, KMBI_NORM_SHAPE_V1, caller, "kmb_norm_shape");
   if (!status) status = kmbi_work_dtype(&c, &s.dtype, 0);
   if (!status) status = kmbi_work_dtype(&c, &s.out_dtype, s.dtype);
   if (!status) status = kmbi_work_flags(&c, s.flags, KMB_NORM_RESIDUAL);
@@ -191,6 +187,6 @@ kmb_status kmb_work_collective(kmb_collective collective, uint64_t bytes,
   work.convention = b->convention;
   work.ranks = ranks;
   work.collective = collective;
-  return kmbi_copy_out(out, &work, sizeof work, COLLECTIVE_V1,
+  return kmbi_copy_out(out, &work, sizeof work, KMBI_COLLECTIVE_WORK_V1,
                        "kmb_work_collective: work");
 }

@@ -3,9 +3,6 @@
 #include "structs.h"
 #include "work_count.h"
 
-#define ATTENTION_V1 (offsetof(kmb_attention_shape, pairs) + sizeof(int32_t))
-#define MLA_V1 (offsetof(kmb_mla_shape, mask) + sizeof(int32_t))
-
 /* Over all sequences. */
 typedef struct totals {
   uint64_t queries, keys, pairs2; /* pairs2: twice the pairs */
@@ -152,8 +149,8 @@ kmb_status kmb_work_attention(const kmb_attention_shape *caller,
                               kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_attention"};
   kmb_attention_shape s;
-  kmb_status status =
-      kmbi_copy_in(&s, sizeof s, ATTENTION_V1, caller, "kmb_attention_shape");
+  kmb_status status = kmbi_copy_in(&s, sizeof s, KMBI_ATTENTION_SHAPE_V1,
+                                   caller, "kmb_attention_shape");
   if (!status) status = check_shape(&c, &s);
   if (status) return status;
   return count_attention(&c, &s, attention_text(&s), out);
@@ -163,8 +160,8 @@ kmb_status kmb_work_paged_decode(const kmb_attention_shape *caller,
                                  kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_paged_decode"};
   kmb_attention_shape s;
-  kmb_status status =
-      kmbi_copy_in(&s, sizeof s, ATTENTION_V1, caller, "kmb_attention_shape");
+  kmb_status status = kmbi_copy_in(&s, sizeof s, KMBI_ATTENTION_SHAPE_V1,
+                                   caller, "kmb_attention_shape");
   if (status) return status;
   if (!s.kv_lens)
     return kmbi_work_bad(&c, "kv_lens is NULL; the real lengths are needed");
@@ -183,7 +180,7 @@ kmb_status kmb_work_mla(const kmb_mla_shape *caller, kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_mla"};
   kmb_mla_shape m;
   kmb_status status =
-      kmbi_copy_in(&m, sizeof m, MLA_V1, caller, "kmb_mla_shape");
+      kmbi_copy_in(&m, sizeof m, KMBI_MLA_SHAPE_V1, caller, "kmb_mla_shape");
   if (status) return status;
   if (!m.ckv_dim || !m.kpe_dim)
     return kmbi_work_bad(&c, "ckv_dim and kpe_dim must be at least 1");

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-#define WORK_V1 (offsetof(kmb_work, flags) + sizeof(uint32_t))
-
 uint64_t kmbi_times(kmbi_count *count, uint64_t a, uint64_t b) {
   uint64_t product = 0;
   if (!kmbi_mul(a, b, &product)) count->over = true;
@@ -94,5 +92,5 @@ kmb_status kmbi_work_store(const kmbi_count *count, const kmb_work *work,
                                 "sizes");
   char what[64];
   snprintf(what, sizeof what, "%s: work", count->what);
-  return kmbi_copy_out(out, work, sizeof *work, WORK_V1, what);
+  return kmbi_copy_out(out, work, sizeof *work, KMBI_WORK_V1, what);
 }

@@ -2,10 +2,6 @@
 #include "structs.h"
 #include "work_count.h"
 
-#define MATMUL_V1 (offsetof(kmb_matmul_shape, reserved) + sizeof(uint32_t))
-#define GROUPED_V1 (offsetof(kmb_grouped_shape, reserved) + sizeof(uint32_t))
-#define MOE_V1 (offsetof(kmb_moe_shape, flags) + sizeof(uint32_t))
-
 /* What matmul and grouped products have in common. */
 typedef struct operands {
   kmb_dtype dtype, a, b, out;
@@ -75,8 +71,8 @@ static void count_matmul(kmbi_count *c, const kmb_matmul_shape *s,
 kmb_status kmb_work_matmul(const kmb_matmul_shape *caller, kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_matmul"};
   kmb_matmul_shape s;
-  kmb_status status =
-      kmbi_copy_in(&s, sizeof s, MATMUL_V1, caller, "kmb_matmul_shape");
+  kmb_status status = kmbi_copy_in(&s, sizeof s, KMBI_MATMUL_SHAPE_V1, caller,
+                                   "kmb_matmul_shape");
   if (status) return status;
   operands o = {s.dtype,     s.a_dtype,  s.b_dtype,
                 s.out_dtype, s.a_scales, s.b_scales};
@@ -104,8 +100,8 @@ kmb_status kmb_work_matmul(const kmb_matmul_shape *caller, kmb_work *out) {
 kmb_status kmb_work_grouped(const kmb_grouped_shape *caller, kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_grouped"};
   kmb_grouped_shape s;
-  kmb_status status =
-      kmbi_copy_in(&s, sizeof s, GROUPED_V1, caller, "kmb_grouped_shape");
+  kmb_status status = kmbi_copy_in(&s, sizeof s, KMBI_GROUPED_SHAPE_V1, caller,
+                                   "kmb_grouped_shape");
   if (status) return status;
   operands o = {s.dtype,     s.a_dtype,  s.b_dtype,
                 s.out_dtype, s.a_scales, s.b_scales};
@@ -176,7 +172,7 @@ kmb_status kmb_work_moe(const kmb_moe_shape *caller, kmb_work *out) {
   kmbi_count c = {.what = "kmb_work_moe"};
   kmb_moe_shape s;
   kmb_status status =
-      kmbi_copy_in(&s, sizeof s, MOE_V1, caller, "kmb_moe_shape");
+      kmbi_copy_in(&s, sizeof s, KMBI_MOE_SHAPE_V1, caller, "kmb_moe_shape");
   if (!status) status = check_moe(&c, &s);
   if (status) return status;
   bool gated = !(s.flags & KMB_MOE_UNGATED);

@@ -16,6 +16,29 @@ ALWAYS = ['@thread', '@blocks', '@since']
 PARAM = re.compile(r'@param(?:\[[a-z,]+\])?\s+(\w+(?:,\s*\w+)*)')
 
 
+# Who owns what comes out, and how it ends.
+OWNED = re.compile(r'\b(owned|free it|close it|ends? it|belongs? to|static '
+                   r'string|kmb_\w+_(destroy|close|end)\(\))')
+HANDED_OUT = re.compile(r'\b(?:const )?(?:char|void|kmb_\w+)\s*\*(?:\s*const)?'
+                        r'\s*\*\s*\w+$')
+
+
+def content_faults(function):
+    """What depends on what the function takes and gives."""
+    doc, found = function.doc, []
+    if function.returns_status and not re.search(r'@retval\s+KMB_ERR', doc):
+        found.append('names no error (@retval KMB_ERR_...)')
+    numbers = [n for n, t in function.types.items()
+               if re.match(r'(const )?double\b', t)]
+    if numbers and '@units' not in doc:
+        found.append('lacks @units for %s' % ', '.join(numbers))
+    for name, kind in function.types.items():
+        out = '@param[out] %s' % name in re.sub(r'\s+', ' ', doc)
+        if out and HANDED_OUT.search(kind) and not OWNED.search(doc):
+            found.append('does not say who owns %s' % name)
+    return found
+
+
 def faults(function):
     doc = function.doc
     if not doc:
@@ -33,6 +56,7 @@ def faults(function):
     for name in function.parameters:
         if name not in named:
             found.append('lacks @param %s' % name)
+    found += content_faults(function)
     for name in named:
         if name not in function.parameters:
             found.append('has @param %s, which it does not take' % name)
@@ -60,13 +84,16 @@ def unexplained(header, guide):
 
 GOOD = '''/** Adds.
  *  @param a, b  numbers
+ *  @param ns  a time
+ *  @param[out] text  the sum, owned by the library
  *  @param[out] sum  of both
  *  @retval KMB_ERR_INVALID  NULL
  *  @return KMB_OK
  *  @thread any
  *  @blocks no
+ *  @units ns
  *  @since 0.1 */
-KMB_API kmb_status kmb_add(int a, int b,
+KMB_API kmb_status kmb_add(int a, int b, double ns, const char **text,
                            void (*sum)(int x, int y));
 '''
 
@@ -90,6 +117,9 @@ def self_test():
         'text of since': GOOD.replace('@since 0.1', '@since'),
         'return': ''.join(l for l in lines if '@ret' not in l),
         'parameter': GOOD.replace('@param a, b', '@param a'),
+        'error': GOOD.replace('@retval KMB_ERR_INVALID  NULL', ''),
+        'unit': GOOD.replace('@units ns', ''),
+        'owner': GOOD.replace(', owned by the library', ''),
         'function pointer': GOOD.replace('@param[out] sum', ''),
         'parameter of another name': GOOD.replace('a, b', 'a, b, c'),
         'comment': GOOD[GOOD.index('KMB_API'):],

@@ -18,12 +18,17 @@ class Function:
         code = ' '.join(code.split())
         match = NAME.search(code)
         self.name = match.group(1)
-        self.returns_void = code[:match.start()].strip() == 'void'
+        result = code[:match.start()].strip()
+        self.returns_void = result == 'void'
+        self.returns_status = result == 'kmb_status'
         inside = code[match.end():code.rindex(')')].strip()
         self.parameters = []
+        self.types = {}
         if inside and inside != 'void':
             for parameter in split_outside_brackets(inside):
-                self.parameters.append(parameter_name(parameter))
+                name = parameter_name(parameter)
+                self.parameters.append(name)
+                self.types[name] = parameter.strip()
 
 
 def split_outside_brackets(text):

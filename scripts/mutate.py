@@ -1,30 +1,33 @@
 #!/usr/bin/env python3
-"""Mutation test of C files: change one operator or constant at a time, rebuild,
-run the named meson tests, and list the changes that no test saw.
+"""Mutation test of C files: change one operator or constant at a time, compile
+it, run the named meson tests, and list the changes that no test saw.
 
   scripts/mutate.py lib/stats.c lib/stats_modes.c --tests stats_edges stats
                     [--build DIR] [--sample N] [--seed S] [--minimum PERCENT]
+                    [--again REPORT]
 
-A file is edited in place and always put back. The first test that fails ends a
-mutant; the test that found the one before comes first, then those that find
-most in the least time. A change that does not compile counts neither way, and
-no more does one that leaves the object code as it was, to the byte: build with
--Ddebug=false, since debug information tells columns.
+The tree stays as it is: a mutant is compiled elsewhere and linked into the test
+programs in front of the archive that holds the original. The first test that
+fails ends it; the test that found the one before comes first, then those that
+find most in the least time. A change that does not compile counts neither way,
+and no more does one that leaves the object code as it was, to the byte: build
+with -Ddebug=false, since debug information tells columns.
 """
 
 import argparse
 import collections
-import ctypes
-import hashlib
+import concurrent.futures
 import json
 import os
 import pathlib
 import random
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 SWAPS = {
@@ -44,6 +47,7 @@ TOKEN = re.compile(
       |(?P<word>\b(?:true|false|break|continue|fmin|fmax)\b)
       |(?P<op>\+\+|--|[-+*/]=|[<>=!]=|&&|\|\||[-+*/%<>])""",
     re.S | re.M | re.X)
+JOBS = 2  # test programs at a time
 LIMIT_BYTES = 8 << 30  # of address space: a mutant that only allocates ends
 
 
@@ -77,26 +81,41 @@ def mutants(source):
             yield match.start(), match.end(), new
 
 
-def line_of(source, at):
-    return source.count("\n", 0, at) + 1
+class Mutant:
+    def __init__(self, path, source, begin, end, new):
+        start = source.rfind("\n", 0, begin) + 1
+        self.text = source[:begin] + new + source[end:]
+        self.line = source.count("\n", 0, begin) + 1
+        # Without the line's number: code above it may change.
+        self.key = (f"{begin - start + 1}: {source[begin:end]!r} -> {new!r}: "
+                    + source[start:source.find("\n", begin)].strip())
+        self.name = f"{path}:{self.line}:{self.key}"
 
 
-def confine(cpu):
-    """In the child: it dies with its parent, and ends by itself."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def choose(path, source, args):
+    """The mutants to try, and how many there are."""
+    every = [Mutant(path, source, *at) for at in mutants(source)]
+    chosen = every
+    if args.again:
+        lived = {line.split(":", 2)[2] for line in
+                 args.again.read_text().splitlines()
+                 if line.startswith(f"{path}:") and line.count(":") > 3}
+        chosen = [m for m in every if m.key in lived]
+    elif args.sample and args.sample < len(every):
+        at = random.Random(args.seed).sample(range(len(every)), args.sample)
+        chosen = [every[i] for i in sorted(at)]
+    return chosen, len(every)
 
 
 def run(command, cpu, **options):
     """Exit status, or None when it ran past ten times the limit of CPU time,
     which holds for each process: on a busy machine only the clock runs fast.
-    Whatever it started is killed with it."""
+    Whatever it started is killed with it, and it dies with this script."""
+    confined = ["prlimit", f"--cpu={int(cpu)}", f"--as={LIMIT_BYTES}",
+                "--core=0", "setpriv", "--pdeathsig", "KILL", "--", *command]
     child = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-        preexec_fn=lambda: confine(int(cpu)), **options)
+        confined, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True, **options)
     try:
         return child.wait(timeout=10 * cpu)
     except subprocess.TimeoutExpired:
@@ -114,49 +133,81 @@ class Test:
 
     def __init__(self, record, build):
         self.name = record["name"]
-        self.command = record["cmd"]
+        self.arguments = record["cmd"][1:]
         self.options = {"cwd": record.get("workdir") or build,
                         "env": dict(os.environ, **record["env"])}
-        self.target = os.path.relpath(self.command[0], build)
+        target = os.path.relpath(record["cmd"][0], build)
+        commands = subprocess.run(
+            ["ninja", "-C", build, "-t", "commands", target], check=True,
+            capture_output=True, text=True).stdout.splitlines()
+        self.link = shlex.split(commands[-1])
+        self.output = self.link.index("-o") + 1
         self.cpu = 0.0
         self.found = 0
 
-    def passes(self, limit):
-        return run(self.command, limit, **self.options) == 0
+    def build(self, folder, built, mutant):
+        """Links this object in; the program's path, or None."""
+        program = os.path.join(folder, self.name)
+        command = list(self.link)
+        command[self.output] = program
+        command.insert(self.output + 1, mutant)
+        return program if run(command, 600, cwd=built) == 0 else None
+
+    def passes(self, program, limit):
+        return run([program, *self.arguments], limit, **self.options) == 0
 
 
 class Build:
-    def __init__(self, folder, names):
+    """A build folder, and the temporary one that mutants are made in."""
+
+    def __init__(self, folder, names, scratch):
         self.folder = os.path.abspath(folder)
+        self.scratch = scratch
+        if run(["ninja", "-C", self.folder], 3600) != 0:
+            sys.exit("mutate: the tree must build unchanged")
         info = pathlib.Path(folder, "meson-info", "intro-tests.json")
         records = {r["name"]: r for r in json.loads(info.read_text())}
         missing = [name for name in names if name not in records]
         if missing:
             sys.exit(f"mutate: no test {', '.join(missing)} in {folder}")
         self.tests = [Test(records[name], self.folder) for name in names]
-        self.last = None
+        self.last = self.found = None
+        self.pool = concurrent.futures.ThreadPoolExecutor(JOBS)
 
-    def make(self, *targets):
-        return run(["ninja", "-C", self.folder, "-j2", *targets], 600) == 0
-
-    def objects(self, source):
-        """What is compiled from this file."""
+    def compiler(self, path):
+        """How the object in the archive that the tests link is compiled."""
         commands = pathlib.Path(self.folder, "compile_commands.json")
-        return [c["output"] for c in json.loads(commands.read_text())
-                if (pathlib.Path(c["directory"]) / c["file"]).resolve()
-                == source.resolve()]
+        for c in json.loads(commands.read_text()):
+            source = (pathlib.Path(c["directory"]) / c["file"]).resolve()
+            if (source == path.resolve()
+                    and c["output"].split(".p/")[0] in self.tests[0].link):
+                command = shlex.split(c["command"])
+                break
+        else:
+            sys.exit(f"mutate: {path} is in no archive that the tests link")
+        for option in "-MF", "-MQ":
+            at = command.index(option)
+            del command[at:at + 2]
+        command.remove("-MD")
+        self.source = os.path.join(self.scratch, path.name)
+        self.object = self.source + ".o"
+        command[command.index("-o") + 1] = self.object
+        command[command.index("-c") + 1] = self.source
+        return [*command, "-w", "-iquote", str(path.resolve().parent)]
 
-    def digest(self, objects):
-        return [hashlib.sha256(pathlib.Path(self.folder, o).read_bytes())
-                .digest() for o in objects]
+    def compiles(self, command, text):
+        pathlib.Path(self.source).write_text(text)
+        return run(command, 60, cwd=self.folder) == 0
+
+    def code(self):
+        return pathlib.Path(self.object).read_bytes()
 
     def measure(self):
         """All must pass unchanged; a test's limit follows from its time."""
-        if not self.make():
-            sys.exit("mutate: the tree must build unchanged")
         for test in self.tests:
+            program = test.build(self.scratch, self.folder, self.object)
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            if not test.passes(600):
+            if not program or not test.passes(program, 600):
                 sys.exit(f"mutate: {test.name} must pass unchanged")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             test.cpu = (after.ru_utime + after.ru_stime - before.ru_utime
@@ -166,48 +217,51 @@ class Build:
         return sorted(self.tests, key=lambda t: (
             t is not self.last, -(t.found + 1) / (t.cpu + 0.2)))
 
-    def judge(self, objects, unchanged):
-        if not self.make(*objects):
+    def finds(self, test):
+        """Whether this test fails; not asked once another has."""
+        if self.found:
+            return
+        program = test.build(self.scratch, self.folder, self.object)
+        if not program or not test.passes(program, 5 + 10 * test.cpu):
+            self.found = self.found or test
+
+    def judge(self, command, text, unchanged):
+        if not self.compiles(command, text):
             return "no build"
-        if self.digest(objects) == unchanged:
+        if self.code() == unchanged:
             return "same code"
-        for test in self.order():
-            if not self.make(test.target):
-                return "no build"
-            if not test.passes(5 + 10 * test.cpu):
-                test.found += 1
-                self.last = test
-                return "caught"
-        return "survived"
+        first, *others = self.order()
+        self.found = None
+        self.finds(first)  # where most end
+        if not self.found:
+            list(self.pool.map(self.finds, others))
+        if not self.found:
+            return "survived"
+        self.found.found += 1
+        self.last = self.found
+        return "caught"
 
 
-def mutate(build, path, sample, seed):
+def mutate(build, path, args):
     """Counts by outcome; prints what survived."""
     source = path.read_text()
-    chosen = list(mutants(source))
-    total = len(chosen)
-    if sample and sample < total:
-        chosen = sorted(random.Random(seed).sample(chosen, sample))
-    objects = build.objects(path)
-    if not objects or not build.make(*objects):
-        sys.exit(f"mutate: nothing is built from {path}")
-    unchanged = build.digest(objects)
+    chosen, total = choose(path, source, args)
+    command = build.compiler(path)
+    if not build.compiles(command, source):
+        sys.exit(f"mutate: {path} must compile unchanged")
+    unchanged = build.code()
+    build.measure()
     counts = collections.Counter()
-    lines = source.split("\n")
     start = time.monotonic()
     try:
-        for begin, end, new in chosen:
-            path.write_text(source[:begin] + new + source[end:])
-            result = build.judge(objects, unchanged)
+        for mutant in chosen:
+            result = build.judge(command, mutant.text, unchanged)
             counts[result] += 1
             if result == "survived":
-                line = line_of(source, begin)
-                print(f"{path}:{line}: {source[begin:end]!r} -> {new!r}: "
-                      f"{lines[line - 1].strip()}", flush=True)
-    finally:
-        path.write_text(source)
-    print(f"{path}: {len(chosen)} of {total} tried; {told(counts)}; "
-          f"{time.monotonic() - start:.0f} s", flush=True)
+                print(mutant.name, flush=True)
+    finally:  # a run that is stopped tells how far it came
+        print(f"{path}: {sum(counts.values())} of {total} tried; "
+              f"{told(counts)}; {time.monotonic() - start:.0f} s", flush=True)
     return counts
 
 
@@ -232,20 +286,17 @@ def main():
                         help="try this many of a file, chosen by --seed "
                              "(default: all)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again", type=pathlib.Path,
+                        help="try what lived in this report of an earlier run")
     parser.add_argument("--minimum", type=float, default=0,
                         help="fail below this percentage caught, of one file "
                              "or of all")
     args = parser.parse_args()
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    build = Build(args.build, args.tests)
-    build.measure()
-    all_counts = []
-    try:
-        for path in args.files:
-            all_counts.append(mutate(build, path, args.sample, args.seed))
-    finally:
-        build.make()
+    with tempfile.TemporaryDirectory(prefix="mutate-") as scratch:
+        build = Build(args.build, args.tests, scratch)
+        all_counts = [mutate(build, path, args) for path in args.files]
     whole = sum(all_counts, collections.Counter())
     print(f"all: {told(whole)}")
     print("found by: " + ", ".join(f"{t.name} {t.found}" for t in sorted(

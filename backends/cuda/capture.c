@@ -74,6 +74,10 @@ kmb_status kmbi_cuda_capture(kmbi_cuda_plan *plan, uint32_t slot,
 
 kmb_status kmbi_cuda_count_nodes(kmbi_cuda_plan *plan, uint64_t *nodes) {
   kmbi_cu_graph graph = NULL;
+  if (!kmbi_cuda_has_graphs(plan->self))
+    return KMBI_CUDA_FAIL(plan->self, KMB_ERR_UNSUPPORTED, 0,
+                          "the driver has no graphs (CUDA 11.4) by which a "
+                          "launch's operations could be counted");
   kmb_status status = record(plan, plan->slot, 1, &graph);
   if (!status) status = count_nodes(plan, graph, nodes);
   if (graph) (void)plan->self->driver->cuGraphDestroy(graph);

@@ -1,6 +1,8 @@
 /* Entry of the CUDA backend: its table, opening and closing. */
+#define _GNU_SOURCE /* strtod_l */
 #include "cuda_backend.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,6 +101,18 @@ static void close_cuda(void *opened) {
   host->free(host->ctx, self, sizeof *self);
 }
 
+/* With a point, whatever the caller's locale is; `*end` is `at` if there is
+ * none. */
+static double read_number(const char *at, char **end) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  double value = plain ? strtod_l(at, end, plain) : 0;
+  if (plain)
+    freelocale(plain);
+  else
+    *end = (char *)(uintptr_t)at;
+  return value;
+}
+
 /* "N" or "N:deadline=SECONDS". */
 static kmb_status read_spec(const kmb_host *host, const char *spec,
                             kmbi_cuda *self) {
@@ -115,7 +129,7 @@ static kmb_status read_spec(const kmb_host *host, const char *spec,
     at = end;
   }
   if (good && *at == ':' && strncmp(at + 1, option, sizeof option - 1) == 0) {
-    double seconds = strtod(at + sizeof option, &end);
+    double seconds = read_number(at + sizeof option, &end);
     good = end != at + sizeof option && seconds >= 0.001 && seconds <= 86400;
     self->deadline_ns = seconds * 1e9;
     at = end;
@@ -128,9 +142,21 @@ static kmb_status read_spec(const kmb_host *host, const char *spec,
                     spec);
 }
 
+/* This is how the driver says that an ancestor had initialised it. */
+static kmb_status initialise(kmbi_cuda *self) {
+  kmbi_cu_result result = self->driver->cuInit(0);
+  if (result != KMBI_CU_NOT_INITIALIZED)
+    return kmbi_cuda_check(self, result, "cuInit");
+  return KMBI_CUDA_FAIL(self, KMB_ERR_FORKED, (int64_t)result,
+                        "cuInit failed: NOT_INITIALIZED (%u); this process was "
+                        "forked from one that used CUDA: fork before that, or "
+                        "exec",
+                        result);
+}
+
 static kmb_status find_device(kmbi_cuda *self) {
   int count = 0;
-  kmb_status status = KMBI_CU(self, cuInit, 0);
+  kmb_status status = initialise(self);
   if (!status) status = KMBI_CU(self, cuDeviceGetCount, &count);
   if (status) return status;
   if (self->ordinal >= count)
@@ -207,7 +233,9 @@ static const kmb_backend_ops ops = {
     .sweep_prepare = kmbi_cuda_sweep_prepare,
     .plan_create = kmbi_cuda_plan_create,
     .plan_run = kmbi_cuda_plan_run,
+    .plan_ops = kmbi_cuda_plan_ops,
     .plan_destroy = kmbi_cuda_plan_destroy,
+    .graph_launch = kmbi_cuda_graph_launch,
     .bias = kmbi_cuda_bias_of,
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,

@@ -86,7 +86,10 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
-  char ungated[KMBI_CUDA_TEXT]; /* why the last EVENT plan had no gate */
+  /* A launch that was held up behind a closed gate, while the stream is open.
+   */
+  kmb_launch_fn held_up;
+  void *held_up_user;
   char name[KMBI_CUDA_TEXT];
   char arch[32];
   char uuid[64];
@@ -161,6 +164,7 @@ void kmbi_cuda_memory_close(kmbi_cuda *self);
 kmb_status kmbi_cuda_fill_random(void *self, const kmb_fill *fill);
 
 /* propose.c */
+bool kmbi_cuda_has_graphs(const kmbi_cuda *self);
 const char *kmbi_cuda_choice_problem(const kmbi_cuda *self,
                                      const kmb_choice *choice);
 kmb_status kmbi_cuda_propose(void *self, const kmb_request *request,
@@ -175,6 +179,13 @@ kmb_status kmbi_cuda_plan_run(void *self, void *plan, uint64_t count,
                               uint64_t *got);
 void kmbi_cuda_plan_destroy(void *self, void *plan);
 
+/* Enqueues a caller's graph. */
+kmb_status kmbi_cuda_graph_launch(void *self, void *graph, void *stream);
+
+/* ops.c */
+kmb_status kmbi_cuda_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
+                              void *user);
+
 /* doubts.c */
 void kmbi_cuda_plan_findings(void *self, void *plan, kmb_find_fn find,
                              void *user);
@@ -186,7 +197,11 @@ kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
 
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);
-void kmbi_cuda_telemetry(void *self, kmb_emit_fn emit, void *user);
+/* NVML's handle, found by UUID or PCI id: its order is not CUDA's. */
+const kmbi_nvml_api *kmbi_cuda_find_nvml(kmbi_cuda *self);
+
+/* telemetry.c */
+void kmbi_cuda_telemetry(void *self, kmb_telemetry_fn emit, void *user);
 /* Whether the device is a part (MIG) of a GPU. */
 bool kmbi_cuda_is_slice(kmbi_cuda *self);
 

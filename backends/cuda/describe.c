@@ -1,4 +1,4 @@
-/* Metadata and telemetry. What NVML cannot tell is absent with the reason. */
+/* Metadata. What NVML cannot tell is absent with the reason. */
 #include "session.h"
 
 #include <stdio.h>
@@ -17,8 +17,7 @@ static void emit_version(kmb_emit_fn emit, void *user, const char *key,
   emit(user, key, text, NULL);
 }
 
-/* NVML's handle, found by UUID or PCI id: its order is not CUDA's. */
-static const kmbi_nvml_api *find_nvml(kmbi_cuda *self) {
+const kmbi_nvml_api *kmbi_cuda_find_nvml(kmbi_cuda *self) {
   kmbi_cuda_failure *failure = &self->nvml_failure;
   if (self->nvml_tried)
     return self->nvml_device ? kmbi_cuda_nvml(failure) : NULL;
@@ -47,35 +46,24 @@ static const kmbi_nvml_api *find_nvml(kmbi_cuda *self) {
 /* CUDA names a slice by its profile, NVML by its UUID. */
 bool kmbi_cuda_is_slice(kmbi_cuda *self) {
   if (strstr(self->name, " MIG ")) return true;
-  (void)find_nvml(self);
+  (void)kmbi_cuda_find_nvml(self);
   return strncmp(self->uuid, "MIG", 3) == 0;
-}
-
-/* One number, or why there is none. */
-static void emit_number(kmb_emit_fn emit, void *user, const char *key,
-                        bool known, kmbi_nvml_result result, double value) {
-  char text[64];
-  if (!known) {
-    emit(user, key, NULL, "this NVML has no such function");
-  } else if (result) {
-    snprintf(text, sizeof text, "NVML answered %u", result);
-    emit(user, key, NULL, text);
-  } else {
-    snprintf(text, sizeof text, "%.10g", value);
-    emit(user, key, text, NULL);
-  }
 }
 
 static void emit_mode(kmb_emit_fn emit, void *user, const char *key, bool known,
                       kmbi_nvml_result result, unsigned mode) {
-  if (known && !result)
-    emit(user, key, mode ? "on" : "off", NULL);
+  char text[64];
+  snprintf(text, sizeof text, "NVML answered %u", result);
+  if (!known)
+    emit(user, key, NULL, "this NVML has no such function");
+  else if (result)
+    emit(user, key, NULL, text);
   else
-    emit_number(emit, user, key, known, result, 0);
+    emit(user, key, mode ? "on" : "off", NULL);
 }
 
 static void describe_nvml(kmbi_cuda *self, kmb_emit_fn emit, void *user) {
-  const kmbi_nvml_api *nvml = find_nvml(self);
+  const kmbi_nvml_api *nvml = kmbi_cuda_find_nvml(self);
   char text[KMBI_NVML_TEXT] = "";
   unsigned now = 0;
   unsigned pending = 0;
@@ -127,69 +115,4 @@ void kmbi_cuda_describe(void *opened, kmb_emit_fn emit, void *user) {
     emit(user, "device.state", "lost", NULL);
   else
     describe_nvml(self, emit, user);
-}
-
-static void emit_reasons(kmbi_cuda *self, const kmbi_nvml_api *nvml,
-                         kmb_emit_fn emit, void *user) {
-  unsigned long long reasons = 0;
-  char text[160] = "";
-  size_t used = 0;
-  kmbi_nvml_result result = 1;
-  if (nvml->reasons) result = nvml->reasons(self->nvml_device, &reasons);
-  if (result && nvml->reasons_old)
-    result = nvml->reasons_old(self->nvml_device, &reasons);
-  if (result) {
-    emit(user, "throttle", NULL, "NVML does not tell why clocks are low");
-    return;
-  }
-#define NAME(bit, name)                                                  \
-  if (reasons & (bit))                                                   \
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s" name, \
-                             used ? "+" : "");
-  KMBI_NVML_REASON_MAP(NAME)
-#undef NAME
-  emit(user, "throttle", used ? text : "none", NULL);
-}
-
-static void emit_measures(kmbi_cuda *self, const kmbi_nvml_api *nvml,
-                          kmb_emit_fn emit, void *user) {
-  kmbi_nvml_device device = self->nvml_device;
-  unsigned value = 0;
-  unsigned long long energy = 0;
-  kmbi_nvml_result result = 1;
-  if (nvml->clock) result = nvml->clock(device, KMBI_NVML_CLOCK_SM, &value);
-  emit_number(emit, user, "clock_mhz", nvml->clock != NULL, result, value);
-  if (nvml->clock) result = nvml->clock(device, KMBI_NVML_CLOCK_MEMORY, &value);
-  emit_number(emit, user, "memory_clock_mhz", nvml->clock != NULL, result,
-              value);
-  if (nvml->power) result = nvml->power(device, &value);
-  emit_number(emit, user, "power_w_1s_average", nvml->power != NULL, result,
-              value / 1000.0);
-  if (nvml->energy) result = nvml->energy(device, &energy);
-  emit_number(emit, user, "energy_j", nvml->energy != NULL, result,
-              (double)energy / 1000.0);
-  if (nvml->temperature)
-    result = nvml->temperature(device, KMBI_NVML_TEMPERATURE_GPU, &value);
-  emit_number(emit, user, "temperature_c", nvml->temperature != NULL, result,
-              value);
-}
-
-void kmbi_cuda_telemetry(void *opened, kmb_emit_fn emit, void *user) {
-  kmbi_cuda *self = opened;
-  if (self->ungated[0]) emit(user, "event_gate", NULL, self->ungated);
-  if (self->lost) {
-    emit(user, "clock_mhz", NULL, "the device is lost");
-    return;
-  }
-  const kmbi_nvml_api *nvml = find_nvml(self);
-  if (!nvml) {
-    static const char *const keys[] = {"clock_mhz", "memory_clock_mhz",
-                                       "throttle",  "power_w_1s_average",
-                                       "energy_j",  "temperature_c"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-      emit(user, keys[i], NULL, self->nvml_failure.text);
-    return;
-  }
-  emit_measures(self, nvml, emit, user);
-  emit_reasons(self, nvml, emit, user);
 }

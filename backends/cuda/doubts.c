@@ -38,6 +38,46 @@ static void tell_attached(const teller *t, const kmbi_cuda_plan *plan) {
          "process, and what it does may be in the times; run without it");
 }
 
+static void tell_ungated(const teller *t, const kmbi_cuda_plan *plan) {
+  char text[KMBI_CUDA_TEXT + 80];
+  kmb_figure figures[] = {{"spoiled_samples", (double)plan->spoiled}};
+  if (!plan->ungated[0]) return;
+  snprintf(
+      text, sizeof text,
+      "timed without a gate, so that gaps of the host may be in the times: "
+      "%s",
+      plan->ungated);
+  t->find(t->user, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, figures,
+          plan->spoiled ? 1 : 0, text);
+}
+
+/* CUPTI names the nodes of a graph that it saw being made. Of the latest run's
+ * records: how many are kernels, how many have no name. */
+static void tell_unseen(const teller *t, const kmbi_cuda_plan *plan) {
+  char text[2 * KMBI_CUDA_TEXT];
+  uint64_t kernels = 0;
+  uint64_t unnamed = 0;
+  if (!plan->borrowed || !plan->op_count) return;
+  for (size_t i = 0; i < plan->op_count; i++) {
+    const kmb_device_op *op = &plan->ops[i];
+    if (op->kind != KMB_OP_KERNEL) continue;
+    kernels++;
+    unnamed += !op->name || !op->name[0];
+  }
+  kmb_figure figures[] = {{"records", (double)plan->op_count},
+                          {"kernel_records", (double)kernels},
+                          {"unnamed_records", (double)unnamed}};
+  snprintf(
+      text, sizeof text,
+      "the graphs were instantiated before CUPTI was attached: it may show "
+      "their copies and sets as kernels; of %llu records looked at %llu are "
+      "kernels, %llu of them without a name",
+      (unsigned long long)plan->op_count, (unsigned long long)kernels,
+      (unsigned long long)unnamed);
+  t->find(t->user, KMB_FINDING_GRAPH_UNSEEN, unnamed ? KMB_WARNING : KMB_NOTE,
+          figures, 3, text);
+}
+
 static void tell_shared(const teller *t, kmbi_cuda *self) {
   char text[KMBI_CUDA_TEXT];
   int shared = 0;
@@ -63,7 +103,10 @@ void kmbi_cuda_plan_findings(void *opened, void *created, kmb_find_fn find,
   kmb_timer timer = plan->desc.choice.timer;
   if (self->lost) return;
   if (timer == KMB_TIMER_TRACE) tell_dropped(&t, plan);
-  if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH)
+  if (timer == KMB_TIMER_TRACE) tell_unseen(&t, plan);
+  if (timer == KMB_TIMER_EVENT || timer == KMB_TIMER_GRAPH) {
+    tell_ungated(&t, plan);
     tell_attached(&t, plan);
+  }
   tell_shared(&t, self);
 }

@@ -63,6 +63,7 @@ typedef unsigned long long kmbi_cu_pointer;
 
 enum {
   KMBI_CU_SUCCESS = 0,
+  KMBI_CU_NOT_INITIALIZED = 3,
   KMBI_CU_NOT_READY = 600,
 #define KMBI_CU_RESULT_ENUM(name, value, status) KMBI_CU_##name = (value),
   KMBI_CU_RESULT_MAP(KMBI_CU_RESULT_ENUM)

@@ -11,9 +11,9 @@ static void without(kmbi_cuda_plan *plan, const char *why) {
   const kmb_host *host = self->host;
   char line[KMBI_CUDA_TEXT + 64];
   plan->gated = false;
-  snprintf(self->ungated, sizeof self->ungated, "%s", why);
-  snprintf(line, sizeof line,
-           "EVENT without a gate, so that host gaps may be timed too: %s", why);
+  snprintf(plan->ungated, sizeof plan->ungated, "%s", why);
+  snprintf(line, sizeof line, "no gate, so that host gaps may be timed too: %s",
+           why);
   host->log(host->ctx, KMB_LOG_WARNING, line);
 }
 
@@ -27,17 +27,32 @@ static kmb_status first_use(kmbi_cuda_plan *plan) {
 
 static kmb_status try_gate(kmbi_cuda_plan *plan) {
   kmb_status status = kmbi_cuda_space_gate(plan->self);
+  if (!status) status = kmbi_cuda_watch_open(plan->self, &plan->watch);
   if (!status) status = first_use(plan);
   if (!status && !plan->graph)
     status = kmbi_cuda_count_nodes(plan, &plan->nodes);
   return status;
 }
 
+static const char held_up[] =
+    "the host was held up for 1 s behind the closed gate: a callback waits for "
+    "the device, allocates, loads a module or fills the queue";
+
+static bool was_held_up(const kmbi_cuda_plan *plan) {
+  const kmbi_cuda *self = plan->self;
+  return plan->desc.choice.timer == KMB_TIMER_EVENT &&
+         self->held_up == plan->desc.launch &&
+         self->held_up_user == plan->desc.launch_user;
+}
+
 void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan) {
   char why[KMBI_CUDA_TEXT];
   kmbi_cuda_error kept = plan->before;
-  plan->self->ungated[0] = '\0';
   plan->gated = true;
+  if (was_held_up(plan)) {
+    without(plan, held_up);
+    return;
+  }
   kmb_status status = try_gate(plan);
   if (plan->self->lost) return; /* with the failure that says so */
   if (status) {
@@ -59,11 +74,19 @@ kmb_status kmbi_cuda_gate_close(kmbi_cuda_plan *plan) {
   kmbi_cuda_space *space = plan->self->space;
   if (!plan->gated) return KMB_OK;
   __atomic_store_n(space->gate, 0, __ATOMIC_SEQ_CST);
+  kmbi_cuda_watch_closed(&plan->watch);
   return KMBI_CU(plan->self, cuStreamWaitValue32, plan->stream,
                  space->gate_device, 1, KMBI_CU_WAIT_GEQ);
 }
 
-void kmbi_cuda_gate_open(kmbi_cuda_plan *plan) {
-  if (plan->gated)
-    __atomic_store_n(plan->self->space->gate, 1, __ATOMIC_SEQ_CST);
+bool kmbi_cuda_gate_open(kmbi_cuda_plan *plan) {
+  kmbi_cuda *self = plan->self;
+  if (!plan->gated) return false;
+  bool late = kmbi_cuda_watch_opened(&plan->watch);
+  __atomic_store_n(self->space->gate, 1, __ATOMIC_SEQ_CST);
+  if (!late) return false;
+  self->held_up = plan->desc.launch;
+  self->held_up_user = plan->desc.launch_user;
+  without(plan, held_up);
+  return true;
 }

@@ -23,7 +23,8 @@
 DLOPEN_NOTE(NOTE_ENTRY("cuda", "Measures on NVIDIA GPUs",
                        "\\\"libcuda.so.1\\\""));
 DLOPEN_NOTE(NOTE_ENTRY("cupti", "Traces kernels on NVIDIA GPUs",
-                       "\\\"libcupti.so.13\\\",\\\"libcupti.so.12\\\""));
+                       "\\\"libcupti.so.13\\\",\\\"libcupti.so.12\\\","
+                       "\\\"libcupti.so.11.8\\\""));
 DLOPEN_NOTE(NOTE_ENTRY("nvml", "Clocks and power of NVIDIA GPUs",
                        "\\\"libnvidia-ml.so.1\\\""));
 

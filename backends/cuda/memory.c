@@ -22,15 +22,8 @@ static kmb_status take(kmbi_cuda *self, uint64_t bytes, uint64_t align,
   if (host->device_alloc) {
     kmb_status status =
         host->device_alloc(host->ctx, bytes, align, &block->pointer);
-    if (status) return status;
-    block->bytes = bytes;
-    if (block->pointer && !((uintptr_t)block->pointer & (align - 1)))
-      return KMB_OK;
-    if (block->pointer) host->device_free(host->ctx, block->pointer, bytes);
-    return KMBI_CUDA_FAIL(self, KMB_ERR_INVALID, 0,
-                          "the caller's device_alloc hook returned success but "
-                          "no pointer aligned to %llu",
-                          (unsigned long long)align);
+    if (!status) block->bytes = bytes;
+    return status;
   }
   uint64_t more = align > NATURAL ? align : 0;
   if (bytes > SIZE_MAX - more)

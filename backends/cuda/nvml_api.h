@@ -14,18 +14,21 @@ enum {
   KMBI_NVML_CLOCK_SM = 1,
   KMBI_NVML_CLOCK_MEMORY = 2,
   KMBI_NVML_TEMPERATURE_GPU = 0,
+  KMBI_NVML_ECC_CORRECTED = 0,
+  KMBI_NVML_ECC_UNCORRECTED = 1,
+  KMBI_NVML_ECC_SINCE_BOOT = 0, /* since the driver was loaded */
   KMBI_NVML_TEXT = 96
 };
 
-/* Why clocks are lower than they could be: X(bit, text). Idle (1) and clocks
- * that somebody set (2, 0x100) are no throttling. */
-#define KMBI_NVML_REASON_MAP(X)  \
-  X(0x4, "sw_power_cap")         \
-  X(0x8, "hw_slowdown")          \
-  X(0x10, "sync_boost")          \
-  X(0x20, "sw_thermal_slowdown") \
-  X(0x40, "hw_thermal_slowdown") \
-  X(0x80, "hw_power_brake")
+/* Why clocks are lower than they could be: X(NVML's bit, KMB_THROTTLE_…). Idle
+ * (1) and clocks that somebody set (2, 0x100) are no throttling. */
+#define KMBI_NVML_REASON_MAP(X) \
+  X(0x4, POWER_CAP)             \
+  X(0x8, HW_SLOWDOWN)           \
+  X(0x10, SYNC_BOOST)           \
+  X(0x20, THERMAL)              \
+  X(0x40, HW_THERMAL)           \
+  X(0x80, HW_POWER_BRAKE)
 
 /* X(field, symbol, need, arguments) */
 #define KMBI_NVML_MAP(X)                                                \
@@ -50,6 +53,9 @@ enum {
     (kmbi_nvml_device device, unsigned sensor, unsigned *celsius))      \
   X(ecc, "nvmlDeviceGetEccMode", OPTIONAL,                              \
     (kmbi_nvml_device device, unsigned *current, unsigned *pending))    \
+  X(ecc_errors, "nvmlDeviceGetTotalEccErrors", OPTIONAL,                \
+    (kmbi_nvml_device device, unsigned type, unsigned counter,          \
+     unsigned long long *count))                                        \
   X(mig, "nvmlDeviceGetMigMode", OPTIONAL,                              \
     (kmbi_nvml_device device, unsigned *current, unsigned *pending))    \
   X(persistence, "nvmlDeviceGetPersistenceMode", OPTIONAL,              \

@@ -111,11 +111,17 @@ kmb_status kmbi_cuda_drain(kmbi_cuda_plan *plan, kmb_status status) {
 static kmb_status check_desc(kmbi_cuda *self, const kmb_plan_desc *desc) {
   const char *problem = kmbi_cuda_choice_problem(self, &desc->choice);
   if (problem) return refuse(self, KMB_ERR_UNSUPPORTED, problem);
-  if (!desc->launch || desc->first_slot >= desc->slots || desc->batch == 0)
+  if ((!desc->launch && !desc->graphs) || desc->first_slot >= desc->slots ||
+      desc->batch == 0)
     return refuse(self, KMB_ERR_INVALID,
                   "a plan needs a launch callback, slots, a first slot below "
                   "their number and a batch of at least one");
   kmb_timer timer = desc->choice.timer;
+  if (desc->graphs && (timer == KMB_TIMER_GRAPH ||
+                       desc->choice.launch_mode != KMB_LAUNCH_GRAPH))
+    return refuse(self, KMB_ERR_UNSUPPORTED,
+                  "prebuilt graphs are launched as graphs of one iteration: "
+                  "no plain launches, no timer GRAPH");
   bool single = desc->reset || timer == KMB_TIMER_TRACE ||
                 timer == KMB_TIMER_EVENT ||
                 desc->choice.cache == KMB_CACHE_COLD;
@@ -199,6 +205,12 @@ static kmb_status make_graphs(kmbi_cuda_plan *plan) {
   if (!plan->execs)
     return refuse(plan->self, KMB_ERR_NOMEM, "no memory for a plan's graphs");
   memset(plan->execs, 0, count * EXEC_BYTES);
+  if (plan->desc.graphs) {
+    memcpy(plan->execs, plan->desc.graphs, count * EXEC_BYTES);
+    plan->exec_count = count;
+    plan->borrowed = true;
+    return KMB_OK;
+  }
   plan->exec_count = count;
   kmb_status status = KMB_OK;
   for (size_t i = 0; !status && i < count; i++)
@@ -260,7 +272,7 @@ kmb_status kmbi_cuda_plan_create(void *opened, const kmb_plan_desc *desc,
 /* What is lost is abandoned: destroying it might wait for ever. */
 static void release(kmbi_cuda_plan *plan) {
   const kmbi_cu_driver *driver = plan->self->driver;
-  for (size_t i = 0; i < plan->exec_count; i++)
+  for (size_t i = 0; i < plan->exec_count && !plan->borrowed; i++)
     if (plan->execs[i]) (void)driver->cuGraphExecDestroy(plan->execs[i]);
   for (uint32_t i = 0; i < plan->event_count; i++)
     (void)driver->cuEventDestroy(plan->events[i]);
@@ -272,6 +284,7 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   const kmb_host *host = self->host;
   kmbi_cu_context before = NULL;
   if (!plan) return;
+  kmbi_cuda_watch_close(&plan->watch);
   if (kmbi_cuda_reenter(self, &before)) {
     release(plan);
     if (plan->client) kmbi_cupti_close(self, plan->client);
@@ -279,9 +292,21 @@ void kmbi_cuda_plan_destroy(void *opened, void *created) {
   } else if (plan->client) {
     kmbi_cupti_close(self, plan->client);
   }
+  kmbi_cuda_ops_release(plan);
   if (plan->execs)
     host->free(host->ctx, plan->execs, plan->exec_count * EXEC_BYTES);
   host->free(host->ctx, plan, plan->size);
+}
+
+kmb_status kmbi_cuda_graph_launch(void *opened, void *graph, void *stream) {
+  kmbi_cuda *self = opened;
+  kmbi_cu_context before = NULL;
+  if (!self->driver->cuGraphLaunch)
+    return refuse(self, KMB_ERR_UNSUPPORTED, "the driver has no graphs");
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status) status = KMBI_CU(self, cuGraphLaunch, graph, stream);
+  kmbi_cuda_leave(self, before);
+  return status;
 }
 
 /* Running. */
@@ -303,9 +328,11 @@ static kmb_status take(kmbi_cuda_run *run) {
   }
   status = kmbi_cupti_quiet_begin(self);
   if (status) return status;
+  kmbi_cuda_watch_run(&run->plan->watch, true);
   status = run->plan->desc.choice.timer == KMB_TIMER_GRAPH
                ? kmbi_cuda_take_replays(run)
                : kmbi_cuda_take_events(run);
+  kmbi_cuda_watch_run(&run->plan->watch, false);
   kmbi_cupti_quiet_end();
   return status;
 }
@@ -322,6 +349,7 @@ kmb_status kmbi_cuda_plan_run(void *opened, void *created, uint64_t count,
   kmbi_cuda_run run = {
       .plan = plan, .samples = samples, .count = count, .until_ns = until_ns};
   save_error(&plan->before);
+  kmbi_cuda_ops_forget(plan);
   /* Lines that somebody keeps in the cache would stay there over a sweep. */
   if (plan->cold && self->driver->cuCtxResetPersistingL2Cache)
     (void)self->driver->cuCtxResetPersistingL2Cache();

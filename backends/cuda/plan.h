@@ -4,6 +4,7 @@
 
 #include "cuda_backend.h"
 #include "session.h"
+#include "watch.h"
 
 /* Event pairs of a plan, and the most device operations that may wait behind a
  * closed gate: a queue that is full blocks the host, which then never opens
@@ -28,12 +29,18 @@ typedef struct kmbi_cuda_plan {
   bool cold, graph, gated;
   kmbi_cu_exec *execs; /* one a slot; GRAPH: one */
   size_t exec_count;
+  bool borrowed; /* they are the caller's */
   uint64_t nodes; /* of one iteration; 0: not known */
   kmbi_cu_event events[2 * KMBI_CUDA_PAIRS];
   uint32_t event_count;
-  double each_ns; /* wall time of an iteration, 0: not known */
+  kmbi_cuda_watch watch; /* of the gate */
+  uint64_t spoiled;      /* samples that a gate opened too early spoiled */
+  char ungated[KMBI_CUDA_TEXT]; /* why there is no gate, "" if there is one */
+  double each_ns;               /* wall time of an iteration, 0: not known */
   uint64_t last_portion;
   kmbi_cupti_client *client; /* TRACE */
+  kmb_device_op *ops;        /* of the latest run's samples */
+  size_t op_count, op_capacity;
   bool traced_before;        /* this process, when the plan was made */
   kmbi_cuda_error before;
 } kmbi_cuda_plan;
@@ -70,7 +77,17 @@ kmb_status kmbi_cuda_count_nodes(kmbi_cuda_plan *plan, uint64_t *nodes);
 /* gate.c */
 void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan);
 kmb_status kmbi_cuda_gate_close(kmbi_cuda_plan *plan);
-void kmbi_cuda_gate_open(kmbi_cuda_plan *plan);
+/* True if it was open already, since it stayed closed for too long: the samples
+ * behind it are spoiled, and there is no gate from now on. */
+bool kmbi_cuda_gate_open(kmbi_cuda_plan *plan);
+
+/* ops.c: the operations of the latest run's samples. Room is made before the
+ * records are held; what has none then is left out, sample by sample. */
+void kmbi_cuda_ops_forget(kmbi_cuda_plan *plan);
+kmb_status kmbi_cuda_ops_reserve(kmbi_cuda_plan *plan);
+void kmbi_cuda_ops_keep(kmbi_cuda_plan *plan, uint64_t sample,
+                        const kmbi_cupti_op *ops, size_t count);
+void kmbi_cuda_ops_release(kmbi_cuda_plan *plan);
 
 /* time_*.c: taking samples with each timer. */
 kmb_status kmbi_cuda_take_events(kmbi_cuda_run *run);

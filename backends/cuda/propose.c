@@ -40,7 +40,7 @@ static const way several_ops_replayed[] = {
 
 enum { WAYS = sizeof one_op / sizeof one_op[0] };
 
-static bool has_graphs(const kmbi_cuda *self) {
+bool kmbi_cuda_has_graphs(const kmbi_cuda *self) {
   const kmbi_cu_driver *d = self->driver;
   return d->cuStreamBeginCapture && d->cuStreamEndCapture &&
          d->cuStreamIsCapturing && d->cuGraphGetNodes &&
@@ -62,7 +62,7 @@ const char *kmbi_cuda_choice_problem(const kmbi_cuda *self,
   if (timer == KMB_TIMER_GRAPH && choice->cache == KMB_CACHE_COLD)
     return "a sweep between the iterations of a replay would be timed with "
            "them";
-  if (mode == KMB_LAUNCH_GRAPH && !has_graphs(self))
+  if (mode == KMB_LAUNCH_GRAPH && !kmbi_cuda_has_graphs(self))
     return "the driver has no graphs (CUDA 11.4)";
   return NULL;
 }

@@ -103,6 +103,7 @@ static void add_op(kmbi_cupti_client *c, kmbi_cupti_op op) {
   void *array = c->ops;
   if (make_room(&array, c->op_count, &c->op_capacity, sizeof *c->ops)) {
     c->ops = array;
+    op.name = kmbi_cupti_name(&c->names, op.name);
     c->ops[c->op_count++] = op;
   } else {
     c->no_memory = true;
@@ -127,19 +128,23 @@ static void read_record(kmbi_cupti_client *clients, const void *record) {
   case KMBI_CUPTI_KIND_KERNEL:
   case KMBI_CUPTI_KIND_CONCURRENT_KERNEL:
     route(clients, k->context,
-          (kmbi_cupti_op){k->start, k->end, k->correlation, UINT32_MAX});
+          (kmbi_cupti_op){k->start, k->end, 0, k->name, k->correlation,
+                          UINT32_MAX, k->stream, KMB_OP_KERNEL});
     break;
   case KMBI_CUPTI_KIND_MEMCPY:
     route(clients, m->context,
-          (kmbi_cupti_op){m->start, m->end, m->correlation, UINT32_MAX});
+          (kmbi_cupti_op){m->start, m->end, m->bytes, NULL, m->correlation,
+                          UINT32_MAX, m->stream, KMB_OP_MEMCPY});
     break;
   case KMBI_CUPTI_KIND_MEMCPY2:
     route(clients, p->context,
-          (kmbi_cupti_op){p->start, p->end, p->correlation, UINT32_MAX});
+          (kmbi_cupti_op){p->start, p->end, p->bytes, NULL, p->correlation,
+                          UINT32_MAX, p->stream, KMB_OP_MEMCPY});
     break;
   case KMBI_CUPTI_KIND_MEMSET:
     route(clients, s->context,
-          (kmbi_cupti_op){s->start, s->end, s->correlation, UINT32_MAX});
+          (kmbi_cupti_op){s->start, s->end, s->bytes, NULL, s->correlation,
+                          UINT32_MAX, s->stream, KMB_OP_MEMSET});
     break;
   case KMBI_CUPTI_KIND_EXTERNAL_CORRELATION:
     if (e->external_kind != KMBI_CUPTI_EXTERNAL_CUSTOM2) break;

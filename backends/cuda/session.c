@@ -23,7 +23,8 @@ static bool used;       /* something was enabled once */
 static bool every_call; /* all calls are recorded, not only some */
 static bool probed;     /* whether single calls suffice is known */
 static kmbi_cupti_subscriber subscriber;
-/* Turns changes of what is enabled into one after the other. */
+/* Turns changes of what is enabled, and of who is a client, into one after the
+ * other; taken before `lock`. */
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 
 static const kmbi_cupti_enum kinds[] = {
@@ -157,17 +158,23 @@ static kmb_status subscribe(kmbi_cuda *self, const kmbi_cupti_api *api) {
   return KMB_OK;
 }
 
+/* Under `change`. */
+static kmb_status enable(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  if (!subscribed)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_INTERNAL, 0,
+                          "CUPTI is enabled without a subscription");
+  kmb_status status = enabled ? KMB_OK : enable_all(self, api);
+  if (!status) enabled = used = true;
+  return status;
+}
+
 static kmb_status set_enabled(kmbi_cuda *self, const kmbi_cupti_api *api,
                               bool on) {
   kmb_status status = KMB_OK;
   pthread_mutex_lock(&change);
-  if (on && !subscribed)
-    status = KMBI_CUDA_FAIL(self, KMB_ERR_INTERNAL, 0,
-                            "CUPTI is enabled without a subscription");
-  if (!status && on && !enabled) status = enable_all(self, api);
-  if (!status && on) used = true;
+  if (on) status = enable(self, api);
   if (!on && enabled) disable_all(self, api);
-  if (!status) enabled = on;
+  if (!on) enabled = false;
   pthread_mutex_unlock(&change);
   return status;
 }
@@ -194,20 +201,23 @@ kmb_status kmbi_cupti_look(kmbi_cuda *self) {
   return status;
 }
 
-static bool widen(kmbi_cuda *self, const kmbi_cupti_api *api) {
+/* Another thread may have done it meanwhile. */
+static kmb_status widen(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  kmb_status status = KMB_OK;
   pthread_mutex_lock(&change);
   bool first = !every_call;
-  if (first && enabled) disable_all(self, api);
   if (first) {
-    every_call = true;
+    if (enabled) disable_all(self, api);
     enabled = false;
+    every_call = true;
+    status = enable(self, api);
   }
   pthread_mutex_unlock(&change);
   if (first)
     self->host->log(self->host->ctx, KMB_LOG_INFO,
                     "CUPTI gives no external ids for single calls: all calls "
                     "are recorded in this process");
-  return first && !set_enabled(self, api, true);
+  return status;
 }
 
 const char *kmbi_cupti_correlation(void) {
@@ -282,13 +292,15 @@ static kmb_status join(kmbi_cuda *self, const kmbi_cupti_api *api,
                        kmbi_cupti_client *client) {
   pthread_mutex_lock(&change);
   kmb_status status = subscribe(self, api);
+  if (!status) {
+    pthread_mutex_lock(&lock);
+    client->serial = ++last_serial;
+    client->next = clients;
+    clients = client;
+    pthread_mutex_unlock(&lock);
+  }
   pthread_mutex_unlock(&change);
   if (status) return status;
-  pthread_mutex_lock(&lock);
-  client->serial = ++last_serial;
-  client->next = clients;
-  clients = client;
-  pthread_mutex_unlock(&lock);
   status = kmbi_cupti_trace_begin(self);
   if (!status) kmbi_cupti_trace_end();
   if (!status)
@@ -316,11 +328,8 @@ kmb_status kmbi_cupti_open(kmbi_cuda *self, kmbi_cupti_client **out) {
   return KMB_OK;
 }
 
-void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
-  const kmb_host *host = self->host;
-  kmbi_cuda_failure failure;
-  const kmbi_cupti_api *api = kmbi_cuda_cupti(&failure);
-  size_t dropped = 0;
+/* True if none is left. */
+static bool remove_client(const kmbi_cupti_client *client) {
   pthread_mutex_lock(&lock);
   for (kmbi_cupti_client **at = &clients; *at; at = &(*at)->next)
     if (*at == client) {
@@ -329,23 +338,37 @@ void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
     }
   bool last = !clients;
   pthread_mutex_unlock(&lock);
-  /* A device that is lost may block whoever asks CUPTI about it. */
-  if (api && last && !self->lost) {
+  return last;
+}
+
+/* Under `change`. */
+static void end_session(kmbi_cuda *self, const kmbi_cupti_api *api) {
+  if (enabled) disable_all(self, api);
+  enabled = false;
+  if (subscribed) {
+    (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
+    kmbi_cupti_buffers_drop();
+    (void)api->cuptiUnsubscribe(subscriber);
+  }
+  subscribed = false;
+}
+
+void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client) {
+  const kmb_host *host = self->host;
+  kmbi_cuda_failure failure;
+  const kmbi_cupti_api *api = kmbi_cuda_cupti(&failure);
+  if (self->lost) {
+    /* It may block whoever asks CUPTI about it, who then holds `change`. */
+    (void)remove_client(client);
+  } else {
     pthread_mutex_lock(&change);
-    if (enabled) disable_all(self, api);
-    enabled = false;
-    if (subscribed) {
-      (void)api->cuptiActivityFlushAll(KMBI_CUPTI_FLUSH_FORCED);
-      kmbi_cupti_buffers_drop();
-      /* What was dropped by now is not the next session's. */
-      (void)api->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
-      (void)api->cuptiUnsubscribe(subscriber);
-    }
-    subscribed = false;
+    if (remove_client(client) && api) end_session(self, api);
     pthread_mutex_unlock(&change);
   }
+  /* Grown on CUPTI's threads, see records.c. */
   free(client->links);
   free(client->ops);
+  kmbi_cupti_names_release(&client->names);
   host->free(host->ctx, client, sizeof *client);
 }
 
@@ -425,7 +448,7 @@ static kmb_status try_once(kmbi_cuda *self, kmbi_cupti_client *client,
                            bool *linked) {
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
-  if (!status) status = kmbi_cupti_push(self, client, 0);
+  if (!status) status = kmbi_cupti_push(self, client, client->next_id++);
   if (status) return status;
   status = kmbi_cuda_launch(self, stream, KMBI_CUDA_empty, 1, NULL);
   kmb_status popped = kmbi_cupti_pop(self);
@@ -449,8 +472,8 @@ kmb_status kmbi_cupti_probe(kmbi_cuda *self, kmbi_cupti_client *client) {
   pthread_mutex_unlock(&change);
   if (known) return KMB_OK;
   status = try_once(self, client, &linked);
+  if (!status && !linked) status = widen(self, api);
   if (status) return status;
-  if (!linked && !widen(self, api)) return KMB_ERR_VENDOR;
   pthread_mutex_lock(&change);
   probed = true;
   pthread_mutex_unlock(&change);

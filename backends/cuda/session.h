@@ -12,21 +12,40 @@ typedef struct kmbi_cupti_link { /* which iteration a call belongs to */
 } kmbi_cupti_link;
 
 typedef struct kmbi_cupti_op { /* a device operation */
-  uint64_t start, end;
+  uint64_t start, end, bytes;
+  const char *name; /* as long as the client; NULL: none */
   uint32_t correlation;
   uint32_t iteration; /* UINT32_MAX: of none */
+  uint32_t stream;
+  kmb_op_kind kind;
 } kmbi_cupti_op;
+
+/* Names of kernels, each once. */
+typedef struct kmbi_cupti_names {
+  char **table; /* by hash; a power of two of them */
+  size_t count, capacity;
+} kmbi_cupti_names;
 
 typedef struct kmbi_cupti_client {
   struct kmbi_cupti_client *next;
   kmbi_cupti_link *links;
   kmbi_cupti_op *ops;
   size_t link_count, link_capacity, op_count, op_capacity;
+  kmbi_cupti_names names;
   uint64_t dropped; /* records that CUPTI says it lost, in all */
   uint32_t serial;  /* upper half of its external ids */
+  /* Their lower half: of the first iteration that counts now, and the next one
+   * that nothing has had yet. */
+  uint32_t first, next_id;
   uint32_t context; /* CUPTI's number of it */
   bool no_memory;   /* a record could not be kept */
 } kmbi_cupti_client;
+
+/* names.c: a copy that stays until it is released; NULL for NULL, beyond 4096
+ * names, and without memory. From the C library, since records may be read on
+ * another thread. */
+const char *kmbi_cupti_name(kmbi_cupti_names *names, const char *name);
+void kmbi_cupti_names_release(kmbi_cupti_names *names);
 
 /* Subscribes for the first client. */
 kmb_status kmbi_cupti_open(kmbi_cuda *self, kmbi_cupti_client **client);

@@ -100,6 +100,12 @@ static kmb_status sweep_alloc(kmbi_cuda *self, uint64_t bytes) {
     if (status) return status;
   }
   status = KMBI_CU(self, cuMemAlloc, &space->sweep, (size_t)bytes);
+  if (status == KMB_ERR_NOMEM)
+    return KMBI_CUDA_FAIL(self, status, KMBI_CU_OUT_OF_MEMORY,
+                          "cuda:%d has no %llu bytes left for the sweep that "
+                          "makes it cold; free some, or measure ROTATED or "
+                          "WARM",
+                          self->ordinal, (unsigned long long)bytes);
   if (status) return status;
   /* Written once: memory that never was may be read from nowhere. */
   status = KMBI_CU(self, cuMemsetD32Async, space->sweep, 0x5eed5eedu,

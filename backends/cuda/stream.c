@@ -88,6 +88,7 @@ kmb_status kmbi_cuda_stream_open(void *opened, void *callers, void **stream) {
   }
   self->before = before;
   self->streams_open = 1;
+  self->held_up = NULL;
   *stream = handle;
   return KMB_OK;
 }

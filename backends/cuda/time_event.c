@@ -22,6 +22,13 @@ static kmb_status enqueue_pair(kmbi_cuda_plan *plan, size_t pair) {
   return status;
 }
 
+/* What a gate that opened too early let run while it was enqueued. */
+static void spoil(kmbi_cuda_plan *plan, size_t count, kmb_sample *samples) {
+  for (size_t i = 0; i < count; i++)
+    samples[i].flags |= KMB_SAMPLE_SPOILED;
+  plan->spoiled += count;
+}
+
 static kmb_status read_pairs(kmbi_cuda_plan *plan, size_t count,
                              kmb_sample *samples) {
   double now = kmbi_cuda_now();
@@ -62,10 +69,11 @@ kmb_status kmbi_cuda_take_events(kmbi_cuda_run *run) {
       status = enqueue_pair(plan, i);
       if (!status) kmbi_cuda_advance(plan);
     }
-    kmbi_cuda_gate_open(plan);
+    bool late = kmbi_cuda_gate_open(plan);
     status = kmbi_cuda_drain(plan, status);
     if (!status) status = read_pairs(plan, (size_t)count, samples);
     if (status) break;
+    if (late) spoil(plan, (size_t)count, samples);
     kmbi_cuda_took(plan, count, started);
     run->got += count;
   }
@@ -87,8 +95,9 @@ static kmb_status replay(kmbi_cuda_plan *plan, kmb_sample *sample) {
     status = KMBI_CU(self, cuGraphLaunch, plan->execs[0], plan->stream);
   if (!status)
     status = KMBI_CU(self, cuEventRecord, plan->events[1], plan->stream);
-  kmbi_cuda_gate_open(plan);
+  bool late = kmbi_cuda_gate_open(plan);
   status = kmbi_cuda_drain(plan, status);
+  if (!status && late) spoil(plan, 1, sample);
   if (!status)
     status = elapsed(plan, plan->events[0], plan->events[1], &sample->span_ns);
   sample->end_ns = kmbi_cuda_now();

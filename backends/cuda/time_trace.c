@@ -21,15 +21,15 @@ static int by_iteration(const void *a, const void *b) {
   return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Gives each operation its iteration and puts them in order; those of
- * none come last. */
+/* Gives each operation its iteration and puts them in order; those of none, or
+ * of one before these, come last. */
 static void attribute(kmbi_cupti_client *c) {
   qsort(c->links, c->link_count, sizeof *c->links, by_correlation);
   for (size_t i = 0; i < c->op_count; i++) {
     kmbi_cupti_link key = {c->ops[i].correlation, 0};
     const kmbi_cupti_link *link = bsearch(&key, c->links, c->link_count,
                                           sizeof *c->links, by_correlation);
-    c->ops[i].iteration = link ? link->iteration : UINT32_MAX;
+    c->ops[i].iteration = link ? link->iteration - c->first : UINT32_MAX;
   }
   if (c->op_count) qsort(c->ops, c->op_count, sizeof *c->ops, by_iteration);
 }
@@ -86,9 +86,11 @@ static void store(kmb_sample *sample, const span *s, double to_now,
   if (s->valid && s->first < previous_end) sample->flags |= KMB_SAMPLE_OVERLAP;
 }
 
-/* Samples of the records; `to_now` leads from their clock to ours. */
-static void read_samples(kmbi_cupti_client *c, uint64_t count, double to_now,
-                         kmb_sample *samples) {
+/* Samples of the records; `to_now` leads from their clock to ours, `before`
+ * counts the run's samples up to here. */
+static void read_samples(kmbi_cuda_plan *plan, uint64_t before, uint64_t count,
+                         double to_now, kmb_sample *samples) {
+  kmbi_cupti_client *c = plan->client;
   size_t at = 0;
   uint64_t previous_end = 0;
   kmbi_cupti_hold();
@@ -102,6 +104,7 @@ static void read_samples(kmbi_cupti_client *c, uint64_t count, double to_now,
     span s = measure(c->ops + at, end - at);
     store(&samples[i], &s, to_now, previous_end);
     if (s.valid) previous_end = s.last;
+    if (s.valid) kmbi_cuda_ops_keep(plan, before + i, c->ops + at, end - at);
     at = end;
   }
   kmbi_cupti_release();
@@ -109,24 +112,28 @@ static void read_samples(kmbi_cupti_client *c, uint64_t count, double to_now,
 
 static kmb_status enqueue(kmbi_cuda_plan *plan, uint32_t index) {
   kmb_status status = kmbi_cuda_before(plan);
-  if (!status) status = kmbi_cupti_push(plan->self, plan->client, index);
+  if (!status)
+    status =
+        kmbi_cupti_push(plan->self, plan->client, plan->client->first + index);
   if (status) return status;
   status = kmbi_cuda_iterate(plan);
   kmb_status popped = kmbi_cupti_pop(plan->self);
   return status ? status : popped;
 }
 
-static kmb_status collect(kmbi_cuda_plan *plan, uint64_t count,
+static kmb_status collect(kmbi_cuda_plan *plan, uint64_t before, uint64_t count,
                           kmb_sample *samples) {
   kmbi_cuda *self = plan->self;
   kmbi_cupti_client *client = plan->client;
   double theirs = 0;
   kmb_status status = kmbi_cupti_collect(self, client, false);
-  if (!status && !is_complete(client, count, plan->nodes))
+  /* How many there are to be is not known at first. */
+  if (!status && (!plan->nodes || !is_complete(client, count, plan->nodes)))
     status = kmbi_cupti_collect(self, client, true);
+  if (!status) status = kmbi_cuda_ops_reserve(plan);
   if (!status) status = kmbi_cupti_now(self, &theirs);
   if (status) return status;
-  read_samples(client, count, kmbi_cuda_now() - theirs, samples);
+  read_samples(plan, before, count, kmbi_cuda_now() - theirs, samples);
   for (uint64_t i = 0; i < count; i++)
     if (samples[i].ops > plan->nodes) plan->nodes = samples[i].ops;
   return KMB_OK;
@@ -148,13 +155,15 @@ kmb_status kmbi_cuda_take_traces(kmbi_cuda_run *run) {
     if (!count) break;
     kmb_sample *samples = run->samples + run->got;
     kmbi_cupti_clear(plan->client);
+    plan->client->first = plan->client->next_id;
+    plan->client->next_id += (uint32_t)count;
     for (uint32_t i = 0; !status && i < count; i++) {
       samples[i] = (kmb_sample){.slot = plan->slot};
       status = enqueue(plan, i);
       if (!status) kmbi_cuda_advance(plan);
     }
     status = kmbi_cuda_drain(plan, status);
-    if (!status) status = collect(plan, count, samples);
+    if (!status) status = collect(plan, run->got, count, samples);
     if (status) break;
     kmbi_cuda_took(plan, count, started);
     run->got += count;

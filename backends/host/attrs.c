@@ -5,8 +5,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "available.h"
 #include "kernels.h"
-#include "limits.h"
 
 static kmb_status unavailable(kmbi_host *self, const char *reason) {
   return KMBI_HOST_FAIL(self, KMB_ERR_UNAVAILABLE, 0, "host: %s", reason);

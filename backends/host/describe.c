@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "limits.h"
+#include "available.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -166,52 +166,54 @@ void kmbi_host_describe(void *opened, kmb_emit_fn emit, void *user) {
     emit(user, "host.virtualized", virtual_machine ? "yes" : "no", NULL);
 }
 
-static void emit_frequency(const kmbi_host *self, kmb_emit_fn emit,
+static void read_frequency(const kmbi_host *self, kmb_telemetry_fn emit,
                            void *user) {
   char path[128];
   char line[64];
-  char text[64];
   snprintf(path, sizeof path,
            "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq",
            (unsigned)self->cores[0].pu);
   uint64_t khz = 0;
   bool unlimited = false;
   if (!kmbi_host_first_line(path, line, sizeof line) ||
-      !kmbi_host_parse_limit(line, &khz, &unlimited) || unlimited) {
-    emit(user, "core0_mhz", NULL,
+      !kmbi_host_parse_limit(line, &khz, &unlimited) || unlimited)
+    emit(user, KMB_TELEMETRY_CORE0_CLOCK, 0,
          "the kernel offers no cpufreq here (usual in virtual machines)");
-    return;
-  }
-  snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(khz / 1000),
-           (unsigned)(khz % 1000));
-  emit(user, "core0_mhz", text, NULL);
+  else
+    emit(user, KMB_TELEMETRY_CORE0_CLOCK, (double)khz / 1000, NULL);
 }
 
 /* How long the calling thread, which is the one that measures, was ready and
  * others had the core. How often does not matter: the kernel's own work takes
  * the core often and for some microseconds. */
-static void emit_steal(kmb_emit_fn emit, void *user) {
+static void read_steal(kmb_telemetry_fn emit, void *user) {
   const char *path = "/proc/thread-self/schedstat";
   char line[128];
-  char text[64];
   unsigned long long ran = 0;
   unsigned long long waited = 0;
   if (!kmbi_host_first_line(path, line, sizeof line) ||
-      sscanf(line, "%llu %llu", &ran, &waited) != 2) { // NOLINT(cert-err34-c)
-    emit(user, "steal_ms", NULL, "/proc/thread-self/schedstat cannot be read");
-    return;
-  }
-  snprintf(text, sizeof text, "%llu.%06u", waited / 1000000,
-           (unsigned)(waited % 1000000));
-  emit(user, "steal_ms", text, NULL);
+      sscanf(line, "%llu %llu", &ran, &waited) != 2) // NOLINT(cert-err34-c)
+    emit(user, KMB_TELEMETRY_STEAL, 0,
+         "/proc/thread-self/schedstat cannot be read");
+  else
+    emit(user, KMB_TELEMETRY_STEAL, (double)waited / 1e6, NULL);
 }
 
-void kmbi_host_telemetry(void *opened, kmb_emit_fn emit, void *user) {
+/* Hundredths, whatever the locale's point is. */
+static void read_load(kmb_telemetry_fn emit, void *user) {
   char line[128];
-  emit_frequency(opened, emit, user);
-  emit_steal(emit, user);
-  bool known = kmbi_host_first_line("/proc/loadavg", line, sizeof line);
-  if (known) line[strcspn(line, " ")] = '\0';
-  emit(user, "loadavg_1min", known ? line : NULL,
-       known ? NULL : "/proc/loadavg cannot be read");
+  unsigned whole = 0;
+  unsigned hundredths = 0;
+  if (!kmbi_host_first_line("/proc/loadavg", line, sizeof line) ||
+      sscanf(line, "%u.%2u", &whole, // NOLINT(cert-err34-c)
+             &hundredths) != 2)
+    emit(user, KMB_TELEMETRY_LOAD, 0, "/proc/loadavg cannot be read");
+  else
+    emit(user, KMB_TELEMETRY_LOAD, whole + hundredths / 100.0, NULL);
+}
+
+void kmbi_host_telemetry(void *opened, kmb_telemetry_fn emit, void *user) {
+  read_frequency(opened, emit, user);
+  read_steal(emit, user);
+  read_load(emit, user);
 }

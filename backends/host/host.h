@@ -128,7 +128,7 @@ kmb_status kmbi_host_ceiling(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
 
 /* describe.c */
 void kmbi_host_describe(void *self, kmb_emit_fn emit, void *user);
-void kmbi_host_telemetry(void *self, kmb_emit_fn emit, void *user);
+void kmbi_host_telemetry(void *self, kmb_telemetry_fn emit, void *user);
 const char *kmbi_host_cpu_name(kmbi_host *self);
 
 const kmb_backend_ops *kmbi_backend_host(void);

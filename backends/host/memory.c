@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "limits.h"
+#include "available.h"
 
 /* From here on a block is checked against what is left: the kernel promises
  * memory that it does not have, and kills who then touches it. */
@@ -78,16 +78,7 @@ kmb_status kmbi_host_alloc(void *opened, uint64_t bytes, uint64_t align,
                           (unsigned long long)align);
   if (!host->device_alloc) return own_alloc(self, bytes, align, pointer);
   if (align < KMBI_HOST_LINE) align = KMBI_HOST_LINE;
-  kmb_status status = host->device_alloc(host->ctx, bytes, align, pointer);
-  if (!status && (!*pointer || (uintptr_t)*pointer & (align - 1))) {
-    if (*pointer) host->device_free(host->ctx, *pointer, bytes);
-    *pointer = NULL;
-    return KMBI_HOST_FAIL(self, KMB_ERR_INVALID, 0,
-                          "host: the caller's device_alloc hook returned "
-                          "success but no pointer aligned to %llu",
-                          (unsigned long long)align);
-  }
-  return status;
+  return host->device_alloc(host->ctx, bytes, align, pointer);
 }
 
 void kmbi_host_free(void *opened, void *pointer, uint64_t bytes) {

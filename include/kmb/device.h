@@ -57,8 +57,8 @@ typedef struct kmb_hooks {
   void *(*alloc)(void *user, size_t size, size_t align);
   void (*free)(void *user, void *pointer, size_t size);
   void *alloc_user;
-  /** Device memory for slots and flush: both or neither. On the host backend
-   *  this is host memory. */
+  /** Device memory for slots and flush: both or neither; `align` is a power of
+   *  two. On the host backend this is host memory. */
   kmb_status (*device_alloc)(void *user, uint64_t size, uint64_t align,
                              void **pointer);
   void (*device_free)(void *user, void *pointer, uint64_t size);
@@ -179,8 +179,8 @@ KMB_API kmb_status kmb_device_open(const char *name,
 /** Closes a device and gives back all it took. Buffers created on it and
  *  sessions should end first: what still uses the device then gets
  *  ::KMB_ERR_INVALID, and the device is freed with the last of them, which is
- *  logged as an error. Results stay valid. In a forked child it frees memory
- *  only.
+ *  logged as an error, as is a second close meanwhile, which does nothing.
+ *  Results stay valid. In a forked child it frees memory only.
  *  @param device  a handle or NULL
  *  @thread the device's user
  *  @blocks until the device's helper threads have ended

@@ -26,7 +26,14 @@ typedef struct kmb_results kmb_results;
  *  Times are per iteration. `time_ns` is the headline: the median, corrected by
  *  `bias_ns` where the timer's bias is known; `raw_median_ns` is what the clock
  *  said. The interval is the 99% within-run interval of the median: a mode that
- *  lasts longer than the run cannot be seen in it. */
+ *  lasts longer than the run cannot be seen in it.
+ *
+ *  `gaps_ns` is the time of the span in which none of the launch's operations
+ *  ran (span - busy, of each sample, before any correction). What concerns the
+ *  rows of kmb_result_op(): `op_samples` samples they are made of, the latest
+ *  512 at most; `op_samples_other` samples, of all that were taken, consisted
+ *  of other operations; an iteration has `ops_omitted` operations without a
+ *  row, since there are at most 256 rows. */
 typedef int32_t kmb_value;
 #define KMB_VALUE_MAP(X)                                        \
   X(NAME, 1, TEXT, "name", "")                                  \
@@ -122,7 +129,11 @@ typedef int32_t kmb_value;
   X(READING_PREDICTION, 91, TEXT, "reading_prediction", "")     \
   X(READING_SOL, 92, TEXT, "reading_sol", "")                   \
   X(READING_MEMORY, 93, TEXT, "reading_memory", "")             \
-  X(READING_OCCUPANCY, 94, TEXT, "reading_occupancy", "")
+  X(READING_OCCUPANCY, 94, TEXT, "reading_occupancy", "")       \
+  X(GAPS, 95, F64, "gaps_ns", "ns")                             \
+  X(OP_SAMPLES, 96, U64, "op_samples", "1")                     \
+  X(OP_SAMPLES_OTHER, 97, U64, "op_samples_other", "1")         \
+  X(OPS_OMITTED, 98, U64, "ops_omitted", "1")
 
 enum {
 #define KMB_VALUE_ENUM(name, number, kind, key, unit) \
@@ -180,7 +191,8 @@ typedef int32_t kmb_finding_code;
   X(GRAPHS_NOT_TRACED, 36)    \
   X(GRAPHS_AS_SPANS, 37)      \
   X(CAUSE_UNKNOWN, 38)        \
-  X(UNKNOWN_DEVICE, 39)
+  X(UNKNOWN_DEVICE, 39)       \
+  X(GRAPH_UNSEEN, 40)
 
 enum {
 #define KMB_FINDING_ENUM(name, value) KMB_FINDING_##name = (value),
@@ -209,6 +221,46 @@ static inline kmb_finding kmb_finding_init(void) {
   memset(&finding, 0, sizeof finding);
   finding.struct_size = sizeof finding;
   return finding;
+}
+
+/** Kinds of device operations: X(name, value, text). Values are pinned. GRAPH
+ *  is a whole launch of a graph whose kernels were not traced. */
+typedef int32_t kmb_op_kind;
+#define KMB_OP_MAP(X)    \
+  X(KERNEL, 1, "kernel") \
+  X(MEMCPY, 2, "memcpy") \
+  X(MEMSET, 3, "memset") \
+  X(GRAPH, 4, "graph")
+
+enum {
+#define KMB_OP_ENUM(name, value, text) KMB_OP_##name = (value),
+  KMB_OP_MAP(KMB_OP_ENUM)
+#undef KMB_OP_ENUM
+};
+
+/** One device operation of an iteration, as the tracer saw it, over the samples
+ *  that consisted of the same operations. Strings belong to the result. */
+typedef struct kmb_op {
+  size_t struct_size;
+  const char *name;   /**< of a kernel, mangled as the tracer gives it; "" for
+                           other kinds or if there is none */
+  double start_ns;    /**< median, from the first start of the iteration */
+  double duration_ns; /**< median */
+  double min_ns;      /**< of the duration */
+  double max_ns;      /**< of the duration */
+  double share_pct;   /**< median duration in percent of the median span; those
+                           of operations that overlap exceed 100 in sum */
+  uint64_t bytes;     /**< copied or set; 0 for a kernel */
+  kmb_op_kind kind;   /**< 0: read from a document of a later version */
+  uint32_t stream;    /**< the tracer's number of it, in the first of those
+                           samples */
+} kmb_op;
+
+static inline kmb_op kmb_op_init(void) {
+  kmb_op op;
+  memset(&op, 0, sizeof op);
+  op.struct_size = sizeof op;
+  return op;
 }
 
 /** Frees a result.
@@ -301,6 +353,37 @@ KMB_API kmb_status kmb_result_finding(const kmb_result *result, uint64_t index,
  *  @blocks no
  *  @since 0.1 */
 KMB_API const char *kmb_finding_name(kmb_finding_code code);
+
+/** Number of rows of device operations; 0 unless the timer was TRACE.
+ *  @param result  a result or NULL
+ *  @return how many kmb_result_op() can give, at most 256; 0 for NULL
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API uint64_t kmb_result_op_count(const kmb_result *result);
+
+/** One device operation of an iteration, in order of their median starts.
+ *  Operations of different samples are the same if their kinds, names and sizes
+ *  are, the first such one in order of start being the first, and so on.
+ *  @param result   a result
+ *  @param index    below kmb_result_op_count()
+ *  @param[out] op  written up to its `struct_size`
+ *  @retval KMB_ERR_INVALID  NULL, or no such row
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @units ns
+ *  @since 0.1 */
+KMB_API kmb_status kmb_result_op(const kmb_result *result, uint64_t index,
+                                 kmb_op *op);
+
+/** Name of a kind of device operation, such as "memcpy".
+ *  @param kind  any value
+ *  @return a static string; "unknown" for a value that is not in KMB_OP_MAP()
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API const char *kmb_op_kind_name(kmb_op_kind kind);
 
 /** Number of axes (see kmb_bench_params::axes).
  *  @param result  a result or NULL
@@ -413,8 +496,10 @@ KMB_API kmb_status kmb_results_get(const kmb_results *results, uint64_t index,
 KMB_API kmb_status kmb_results_write_json(const kmb_results *results,
                                           kmb_write_fn write, void *user);
 
-/** Writes a list as a table for a person: one row a result, a column an axis,
- *  and below the table the readings and findings in words.
+/** Writes a list as a table for a person: one row a result, a column an axis.
+ *  Words that all rows share stand above it, the readings and findings in words
+ *  below. The codes of a row's findings, gravest first, stand beside it or
+ * below it, wherever there is room.
  *  @param results  a list
  *  @param write    takes the output
  *  @param user     given to `write`

@@ -66,6 +66,7 @@ TYPE(kmb_check_fn, int32_t (*)(void *, kmb_check *));
 TYPE(kmb_value, int32_t);
 TYPE(kmb_severity, int32_t);
 TYPE(kmb_finding_code, int32_t);
+TYPE(kmb_op_kind, int32_t);
 TYPE(kmb_tree_state, int32_t);
 TYPE(kmb_operation, int32_t);
 TYPE(kmb_scales, int32_t);
@@ -79,7 +80,6 @@ TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
 TYPE(kmb_part_value, int32_t);
 TYPE(kmb_trace_format, int32_t);
-TYPE(kmb_op_kind, int32_t);
 TYPE(kmb_call_kind, int32_t);
 
 VALUE(KMB_OK, 0);
@@ -267,6 +267,10 @@ ENTRY(KMB_VALUE_READING_PREDICTION, 91, TEXT);
 ENTRY(KMB_VALUE_READING_SOL, 92, TEXT);
 ENTRY(KMB_VALUE_READING_MEMORY, 93, TEXT);
 ENTRY(KMB_VALUE_READING_OCCUPANCY, 94, TEXT);
+ENTRY(KMB_VALUE_GAPS, 95, F64);
+ENTRY(KMB_VALUE_OP_SAMPLES, 96, U64);
+ENTRY(KMB_VALUE_OP_SAMPLES_OTHER, 97, U64);
+ENTRY(KMB_VALUE_OPS_OMITTED, 98, U64);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -309,6 +313,11 @@ VALUE(KMB_FINDING_GRAPHS_NOT_TRACED, 36);
 VALUE(KMB_FINDING_GRAPHS_AS_SPANS, 37);
 VALUE(KMB_FINDING_CAUSE_UNKNOWN, 38);
 VALUE(KMB_FINDING_UNKNOWN_DEVICE, 39);
+VALUE(KMB_FINDING_GRAPH_UNSEEN, 40);
+VALUE(KMB_OP_KERNEL, 1);
+VALUE(KMB_OP_MEMCPY, 2);
+VALUE(KMB_OP_MEMSET, 3);
+VALUE(KMB_OP_GRAPH, 4);
 VALUE(KMB_TREE_UNKNOWN, 0);
 VALUE(KMB_TREE_CLEAN, 1);
 VALUE(KMB_TREE_DIRTY, 2);
@@ -408,10 +417,6 @@ VALUE(KMB_TRACE_NVPROF, 3);
 VALUE(KMB_TRACE_NSYS_REP, 4);
 VALUE(KMB_TRACE_ROCPROF_CSV, 5);
 VALUE(KMB_TRACE_CHROME_JSON, 6);
-VALUE(KMB_OP_KERNEL, 1);
-VALUE(KMB_OP_MEMCPY, 2);
-VALUE(KMB_OP_MEMSET, 3);
-VALUE(KMB_OP_GRAPH, 4);
 VALUE(KMB_CALL_LAUNCH, 1);
 VALUE(KMB_CALL_GRAPH_LAUNCH, 2);
 VALUE(KMB_CALL_SYNC, 3);
@@ -563,7 +568,9 @@ MEMBER(kmb_bench_params, launch_mode, 244, 4, int32_t);
 MEMBER(kmb_bench_params, cache, 248, 4, int32_t);
 MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
 MEMBER(kmb_bench_params, peaks, 256, 8, const kmb_peaks *);
-GROWS(kmb_bench_params, 264);
+MEMBER(kmb_bench_params, graphs, 264, 8, void *const *);
+MEMBER(kmb_bench_params, graph_count, 272, 8, uint64_t);
+GROWS(kmb_bench_params, 280);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);
@@ -576,6 +583,18 @@ MEMBER(kmb_finding, figure_count, 24, 8, uint64_t);
 MEMBER(kmb_finding, code, 32, 4, int32_t);
 MEMBER(kmb_finding, severity, 36, 4, int32_t);
 GROWS(kmb_finding, 40);
+
+MEMBER(kmb_op, struct_size, 0, 8, size_t);
+MEMBER(kmb_op, name, 8, 8, const char *);
+MEMBER(kmb_op, start_ns, 16, 8, double);
+MEMBER(kmb_op, duration_ns, 24, 8, double);
+MEMBER(kmb_op, min_ns, 32, 8, double);
+MEMBER(kmb_op, max_ns, 40, 8, double);
+MEMBER(kmb_op, share_pct, 48, 8, double);
+MEMBER(kmb_op, bytes, 56, 8, uint64_t);
+MEMBER(kmb_op, kind, 64, 4, int32_t);
+MEMBER(kmb_op, stream, 68, 4, uint32_t);
+GROWS(kmb_op, 72);
 
 MEMBER(kmb_metadata_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_metadata_params, commit, 8, 8, const char *);
@@ -918,6 +937,7 @@ SIGNATURE(kmb_buffers_params_init, kmb_buffers_params (*)(void));
 SIGNATURE(kmb_buffers_info_init, kmb_buffers_info (*)(void));
 SIGNATURE(kmb_bench_params_init, kmb_bench_params (*)(void));
 SIGNATURE(kmb_finding_init, kmb_finding (*)(void));
+SIGNATURE(kmb_op_init, kmb_op (*)(void));
 SIGNATURE(kmb_metadata_params_init, kmb_metadata_params (*)(void));
 SIGNATURE(kmb_metadata_entry_init, kmb_metadata_entry (*)(void));
 SIGNATURE(kmb_work_init, kmb_work (*)(void));
@@ -989,6 +1009,9 @@ SIGNATURE(kmb_result_finding_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_finding, int32_t (*)(const kmb_result *, uint64_t,
     kmb_finding *));
 SIGNATURE(kmb_finding_name, const char *(*)(int32_t));
+SIGNATURE(kmb_result_op_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_op, int32_t (*)(const kmb_result *, uint64_t, kmb_op *));
+SIGNATURE(kmb_op_kind_name, const char *(*)(int32_t));
 SIGNATURE(kmb_result_axis_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_axis, int32_t (*)(const kmb_result *, uint64_t,
     kmb_pair *));
@@ -1063,7 +1086,6 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
-SIGNATURE(kmb_op_kind_name, const char *(*)(int32_t));
 SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
     kmb_trace **));
 SIGNATURE(kmb_trace_read, int32_t (*)(int32_t (*)(void *, void *, size_t,
@@ -1141,6 +1163,9 @@ static const function functions[] = {
     (function)kmb_result_finding_count,
     (function)kmb_result_finding,
     (function)kmb_finding_name,
+    (function)kmb_result_op_count,
+    (function)kmb_result_op,
+    (function)kmb_op_kind_name,
     (function)kmb_result_axis_count,
     (function)kmb_result_axis,
     (function)kmb_result_write_text,
@@ -1188,7 +1213,6 @@ static const function functions[] = {
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
     (function)kmb_trace_format_name,
-    (function)kmb_op_kind_name,
     (function)kmb_trace_load,
     (function)kmb_trace_read,
     (function)kmb_trace_destroy,
@@ -1219,7 +1243,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 103 ? 0 : 1;
+  return count == 105 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

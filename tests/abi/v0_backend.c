@@ -19,7 +19,7 @@ int main(void) {
 
 /* clang-format off */
 /* NOLINTBEGIN(bugprone-sizeof-expression) */
-_Static_assert(KMB_BACKEND_ABI == 1,
+_Static_assert(KMB_BACKEND_ABI == 2,
                "a new number: run scripts/abi_freeze.sh");
 _Static_assert(KMB_BACKEND_FROZEN == 0,
                "run scripts/abi_freeze.sh");
@@ -44,10 +44,31 @@ _Static_assert(KMB_BACKEND_FROZEN == 0,
                  #name " takes or returns something else")
 
 TYPE(kmb_emit_fn, void (*)(void *, const char *, const char *, const char *));
+TYPE(kmb_telemetry, int32_t);
+TYPE(kmb_telemetry_fn, void (*)(void *, int32_t, double, const char *));
 TYPE(kmb_find_fn, void (*)(void *, int32_t, int32_t, const kmb_figure *,
     uint64_t, const char *));
+TYPE(kmb_device_op_fn, void (*)(void *, const kmb_device_op *));
 TYPE(kmb_backend_entry_fn, const kmb_backend_ops *(*)(void));
 
+VALUE(KMB_TELEMETRY_CLOCK, 1);
+VALUE(KMB_TELEMETRY_MEMORY_CLOCK, 2);
+VALUE(KMB_TELEMETRY_THROTTLE, 3);
+VALUE(KMB_TELEMETRY_POWER, 4);
+VALUE(KMB_TELEMETRY_ENERGY, 5);
+VALUE(KMB_TELEMETRY_TEMPERATURE, 6);
+VALUE(KMB_TELEMETRY_ECC_CORRECTED, 7);
+VALUE(KMB_TELEMETRY_ECC_UNCORRECTED, 8);
+VALUE(KMB_TELEMETRY_PREEMPTIONS, 9);
+VALUE(KMB_TELEMETRY_STEAL, 10);
+VALUE(KMB_TELEMETRY_CORE0_CLOCK, 11);
+VALUE(KMB_TELEMETRY_LOAD, 12);
+VALUE(KMB_THROTTLE_POWER_CAP, 1);
+VALUE(KMB_THROTTLE_HW_SLOWDOWN, 2);
+VALUE(KMB_THROTTLE_SYNC_BOOST, 4);
+VALUE(KMB_THROTTLE_THERMAL, 8);
+VALUE(KMB_THROTTLE_HW_THERMAL, 16);
+VALUE(KMB_THROTTLE_HW_POWER_BRAKE, 32);
 VALUE(KMB_SAMPLE_INVALID, 1);
 VALUE(KMB_SAMPLE_OVERLAP, 2);
 VALUE(KMB_SAMPLE_SPOILED, 4);
@@ -104,13 +125,14 @@ MEMBER(kmb_plan_desc, args, 48, 8, void *const *);
 MEMBER(kmb_plan_desc, arg_count, 56, 8, uint64_t);
 MEMBER(kmb_plan_desc, warm, 64, 8, const kmb_span *);
 MEMBER(kmb_plan_desc, warm_count, 72, 8, uint64_t);
-MEMBER(kmb_plan_desc, batch, 80, 8, uint64_t);
-MEMBER(kmb_plan_desc, slots, 88, 4, uint32_t);
-MEMBER(kmb_plan_desc, config, 92, 4, uint32_t);
-MEMBER(kmb_plan_desc, first_slot, 96, 4, uint32_t);
-MEMBER(kmb_plan_desc, reserved, 100, 4, uint32_t);
-MEMBER(kmb_plan_desc, choice, 104, 16, kmb_choice);
-GROWS(kmb_plan_desc, 120);
+MEMBER(kmb_plan_desc, graphs, 80, 8, void *const *);
+MEMBER(kmb_plan_desc, batch, 88, 8, uint64_t);
+MEMBER(kmb_plan_desc, slots, 96, 4, uint32_t);
+MEMBER(kmb_plan_desc, config, 100, 4, uint32_t);
+MEMBER(kmb_plan_desc, first_slot, 104, 4, uint32_t);
+MEMBER(kmb_plan_desc, reserved, 108, 4, uint32_t);
+MEMBER(kmb_plan_desc, choice, 112, 16, kmb_choice);
+GROWS(kmb_plan_desc, 128);
 
 MEMBER(kmb_sample, span_ns, 0, 8, double);
 MEMBER(kmb_sample, busy_ns, 8, 8, double);
@@ -120,6 +142,16 @@ MEMBER(kmb_sample, ops, 32, 8, uint64_t);
 MEMBER(kmb_sample, slot, 40, 4, uint32_t);
 MEMBER(kmb_sample, flags, 44, 4, uint32_t);
 FINAL(kmb_sample, 48);
+
+MEMBER(kmb_device_op, name, 0, 8, const char *);
+MEMBER(kmb_device_op, start_ns, 8, 8, double);
+MEMBER(kmb_device_op, duration_ns, 16, 8, double);
+MEMBER(kmb_device_op, bytes, 24, 8, uint64_t);
+MEMBER(kmb_device_op, sample, 32, 4, uint32_t);
+MEMBER(kmb_device_op, stream, 36, 4, uint32_t);
+MEMBER(kmb_device_op, kind, 40, 4, int32_t);
+MEMBER(kmb_device_op, reserved, 44, 4, int32_t);
+FINAL(kmb_device_op, 48);
 
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
@@ -161,19 +193,23 @@ MEMBER(kmb_backend_ops, plan_create, 176, 8, int32_t (*)(void *,
     const kmb_plan_desc *, void **));
 MEMBER(kmb_backend_ops, plan_run, 184, 8, int32_t (*)(void *, void *,
     uint64_t, double, kmb_sample *, uint64_t *));
-MEMBER(kmb_backend_ops, plan_destroy, 192, 8, void (*)(void *, void *));
-MEMBER(kmb_backend_ops, bias, 200, 8, int32_t (*)(void *, const kmb_choice *,
+MEMBER(kmb_backend_ops, plan_ops, 192, 8, int32_t (*)(void *, void *,
+    void (*)(void *, const kmb_device_op *), void *));
+MEMBER(kmb_backend_ops, plan_destroy, 200, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, graph_launch, 208, 8, int32_t (*)(void *, void *,
+    void *));
+MEMBER(kmb_backend_ops, bias, 216, 8, int32_t (*)(void *, const kmb_choice *,
     uint64_t, double *, double *));
-MEMBER(kmb_backend_ops, ceiling, 208, 8, int32_t (*)(void *, int32_t, int32_t,
+MEMBER(kmb_backend_ops, ceiling, 224, 8, int32_t (*)(void *, int32_t, int32_t,
     uint32_t, kmb_ceiling *));
-MEMBER(kmb_backend_ops, describe, 216, 8, void (*)(void *, void (*)(void *,
+MEMBER(kmb_backend_ops, describe, 232, 8, void (*)(void *, void (*)(void *,
     const char *, const char *, const char *), void *));
-MEMBER(kmb_backend_ops, telemetry, 224, 8, void (*)(void *, void (*)(void *,
-    const char *, const char *, const char *), void *));
-MEMBER(kmb_backend_ops, plan_findings, 232, 8, void (*)(void *, void *,
+MEMBER(kmb_backend_ops, telemetry, 240, 8, void (*)(void *, void (*)(void *,
+    int32_t, double, const char *), void *));
+MEMBER(kmb_backend_ops, plan_findings, 248, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
-GROWS(kmb_backend_ops, 240);
+GROWS(kmb_backend_ops, 256);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

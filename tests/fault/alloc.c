@@ -1,67 +1,17 @@
 /* Fail the k-th allocation, for every k, over the whole life of a measurement:
  * open, describe, measure, list, write, read back, compare, destroy. Each time
  * a clean status, nothing leaked, and the next call works. */
-#include "require.h"
+#include "heap.h"
 
 #include <kmb/kmb.h>
 
 #include <jansson.h>
-#include <stdbool.h>
-
-/* A host allocator that fails once and counts what is out. */
-typedef struct heap {
-  uint64_t calls, fail_at; /* 0: never */
-  int64_t bytes_out, blocks_out;
-  bool failed;
-} heap;
-
-static bool fails(heap *h) {
-  if (++h->calls != h->fail_at) return false;
-  h->failed = true;
-  return true;
-}
-
-static void *heap_alloc(void *user, size_t size, size_t align) {
-  heap *h = user;
-  void *p = NULL;
-  if (fails(h)) return NULL;
-  if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
-    return NULL;
-  h->bytes_out += (int64_t)size;
-  h->blocks_out++;
-  return p;
-}
-
-static void heap_free(void *user, void *p, size_t size) {
-  heap *h = user;
-  if (!p) return;
-  h->bytes_out -= (int64_t)size;
-  h->blocks_out--;
-  free(p);
-}
-
-static kmb_status device_alloc(void *user, uint64_t size, uint64_t align,
-                               void **p) {
-  heap *h = user;
-  if (fails(h)) return KMB_ERR_NOMEM;
-  *p = NULL;
-  if (posix_memalign(p, align < sizeof p ? sizeof p : (size_t)align,
-                     (size_t)size))
-    return KMB_ERR_NOMEM;
-  h->bytes_out += (int64_t)size;
-  h->blocks_out++;
-  return KMB_OK;
-}
-
-static void device_free(void *user, void *p, uint64_t size) {
-  heap_free(user, p, (size_t)size);
-}
 
 /* jansson's allocator is process-wide: tests may set it, the library never. */
 static heap json_heap;
 
 static void *json_alloc(size_t size) {
-  if (fails(&json_heap)) return NULL;
+  if (heap_fails(&json_heap)) return NULL;
   json_heap.blocks_out++;
   return malloc(size);
 }
@@ -205,12 +155,9 @@ static kmb_status whole_life(const kmb_hooks *hooks) {
 }
 
 static kmb_hooks hooks_of(heap *host, heap *memory) {
-  kmb_hooks hooks = kmb_hooks_init();
-  hooks.alloc = heap_alloc;
-  hooks.free = heap_free;
-  hooks.alloc_user = host;
-  hooks.device_alloc = device_alloc;
-  hooks.device_free = device_free;
+  kmb_hooks hooks = heap_hooks(host);
+  hooks.device_alloc = heap_device_alloc;
+  hooks.device_free = heap_device_free;
   hooks.device_alloc_user = memory;
   return hooks;
 }

@@ -1,30 +1,14 @@
 /* What callbacks that write and read can do wrong: a full disk, a failure at
  * the k-th call for every k, a byte at a time, more than was asked for. Each
  * status comes back as it was given, nothing leaks, and the next call works. */
-#include "require.h"
+#include "heap.h"
 
 #include <kmb/kmb.h>
 
 #include <errno.h>
 
 /* Host memory, counted. */
-static int64_t blocks_out;
-
-static void *count_alloc(void *user, size_t size, size_t align) {
-  void *p = NULL;
-  (void)user;
-  if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
-    return NULL;
-  blocks_out++;
-  return p;
-}
-
-static void count_free(void *user, void *p, size_t size) {
-  (void)user;
-  (void)size;
-  blocks_out -= p != NULL;
-  free(p);
-}
+static heap memory;
 
 /* Output in memory; call number `fail_at` returns `status`. */
 typedef struct output {
@@ -86,12 +70,10 @@ static void make_results(void) {
   enum { COUNT = 4000 }; /* so that the JSON takes several writes */
   static double ns[COUNT];
   const kmb_pair axes[] = {{"rows", "4096"}, {"dtype", "f32"}};
-  kmb_hooks hooks = kmb_hooks_init();
+  kmb_hooks hooks = heap_hooks(&memory);
   kmb_device_params open = kmb_device_params_init();
   kmb_bench_params params = kmb_bench_params_init();
   kmb_device *device = NULL;
-  hooks.alloc = count_alloc;
-  hooks.free = count_free;
   open.hooks = &hooks;
   params.name = "stream";
   params.axes = axes;
@@ -132,7 +114,7 @@ enum { WRITINGS = sizeof writings / sizeof writings[0] };
 static void a_write_may_fail_at_any_call(void) {
   const kmb_status statuses[] = {42, INT32_MAX, KMB_ERR_IO, KMB_ERR_NOMEM,
                                  -999};
-  int64_t held = blocks_out;
+  int64_t held = memory.blocks_out;
   for (int w = 0; w < WRITINGS; w++) {
     output whole = {0};
     REQUIRE_OK(writings[w](put, &whole));
@@ -144,7 +126,7 @@ static void a_write_may_fail_at_any_call(void) {
       REQUIRE(o.size < whole.size &&
               !memcmp(o.data ? o.data : "", whole.data, o.size));
       free(o.data);
-      REQUIRE_EQ(blocks_out, held);
+      REQUIRE_EQ(memory.blocks_out, held);
     }
     output again = {0};
     REQUIRE_OK(writings[w](put, &again));
@@ -156,14 +138,14 @@ static void a_write_may_fail_at_any_call(void) {
 }
 
 static void a_full_disk_is_told(void) {
-  int64_t held = blocks_out;
+  int64_t held = memory.blocks_out;
   for (int w = 0; w < WRITINGS; w++) {
     FILE *full = fopen("/dev/full", "w");
     REQUIRE(full != NULL);
     REQUIRE_STATUS(writings[w](put_file, full), KMB_ERR_IO);
     REQUIRE_HAS(kmb_last_error(NULL, NULL), "write callback");
     fclose(full);
-    REQUIRE_EQ(blocks_out, held);
+    REQUIRE_EQ(memory.blocks_out, held);
     FILE *file = tmpfile();
     REQUIRE(file != NULL);
     REQUIRE_OK(writings[w](put_file, file));
@@ -175,16 +157,14 @@ static void a_full_disk_is_told(void) {
 /* --- what is read ------------------------------------------------------- */
 
 static kmb_status read_from(input *in) {
-  kmb_hooks hooks = kmb_hooks_init();
+  kmb_hooks hooks = heap_hooks(&memory);
   kmb_results *list = (kmb_results *)in;
-  int64_t held = blocks_out;
-  hooks.alloc = count_alloc;
-  hooks.free = count_free;
+  int64_t held = memory.blocks_out;
   kmb_status status = kmb_results_read_json(take, in, &hooks, &list);
   REQUIRE(!status == !!list);
   if (!status) REQUIRE_EQ(kmb_results_count(list), 3);
   kmb_results_destroy(list);
-  REQUIRE_EQ(blocks_out, held);
+  REQUIRE_EQ(memory.blocks_out, held);
   return status;
 }
 
@@ -254,6 +234,6 @@ int main(void) {
   RUN(more_than_there_was_room_for_is_refused);
   RUN(an_early_end_is_malformed);
   kmb_results_destroy(results);
-  REQUIRE_EQ(blocks_out, 0);
+  REQUIRE_EQ(memory.blocks_out, 0);
   return 0;
 }

@@ -34,6 +34,9 @@ def main():
     # A corpus is public: nothing of the machine that made it.
     result['metadata'] = {'host.cpu': 'some cpu', 'kmb.version': '0.1.0'}
     result['metadata_absent'] = {'device.uuid': 'a host has none'}
+    op = {'kind': 'kernel', 'name': '_Z1kPf', 'stream': 7, 'bytes': 0,
+          'start_ns': 0, 'duration_ns': 9.5, 'min_ns': 9, 'max_ns': 10.25,
+          'share_pct': 99.5}
     text = json.dumps(one, indent=1)
 
     def changed(name, change):
@@ -55,6 +58,11 @@ def main():
     changed('ok-finding', lambda d, r: r['findings'].append({
         'code': 'NEWER', 'severity': 'doubt', 'message': 'm',
         'figures': {'a_ns': -1.5, '': 0}}))
+    changed('ok-ops', lambda d, r: r.update(ops=[
+        op, {**op, 'kind': 'memcpy', 'name': '',
+             'bytes': '18446744073709551615'}]))
+    changed('ok-op-later', lambda d, r: r.update(ops=[
+        {**op, 'kind': 'teleport', 'by': None}]))
     put('ok-escapes', text.replace('"axes"', '"\\u0061xes"'))
     put('ok-zero', text.replace('"version": 1,', '"version": 1, "x": -0.0,', 1))
     for i in range(1, 8):
@@ -66,6 +74,9 @@ def main():
         'code': 'A', 'severity': 'x', 'message': '', 'figures': {}}))
     changed('bad-both', lambda d, r: r['metadata_absent'].update(
         {'host.cpu': 'x'}))
+    changed('bad-op', lambda d, r: r.update(ops=[{**op, 'start_ns': -1}]))
+    changed('bad-op-name', lambda d, r: r.update(ops=[{**op, 'name': 1}]))
+    changed('bad-ops', lambda d, r: r.update(ops={}))
     put('bad-twice', text.replace('"version": 1', '"version": 1, "version": 1',
                                   1))
     put('bad-utf8', text.replace('some cpu', 'some \udcff', 1))

@@ -4,6 +4,8 @@
 
 #include "device.h"
 
+#include <math.h>
+
 static const kmb_backend_ops *real;
 static kmb_backend_ops odd;
 
@@ -120,23 +122,28 @@ static void a_table_that_ends_early_has_no_more(void) {
 
 /* --- what it says ------------------------------------------------------- */
 
+#define UNKNOWN (-1.0)  /* with a reason */
+#define NOT_TOLD (-2.0) /* of it nothing is said */
+
 typedef struct said {
-  const char *key, *before, *after; /* NULL: not known, "-": not told */
+  kmb_telemetry id;
+  double before, after;
 } said;
 
 static said says[4];
 static int telemetry_calls;
 
-static void speak(void *self, kmb_emit_fn emit, void *user) {
+static void speak(void *self, kmb_telemetry_fn emit, void *user) {
   (void)self;
-  /* The engine asks twice each time: for itself and for the metadata. */
-  bool before = telemetry_calls++ < 2;
-  for (size_t i = 0; i < 4 && says[i].key; i++) {
-    const char *value = before ? says[i].before : says[i].after;
-    if (value && strcmp(value, "-") == 0) continue;
-    emit(user, says[i].key, value, value ? NULL : "not known");
+  bool before = telemetry_calls++ == 0;
+  for (size_t i = 0; i < 4 && says[i].id; i++) {
+    double value = before ? says[i].before : says[i].after;
+    if (value == UNKNOWN) emit(user, says[i].id, 0, "not known");
+    if (value >= 0 || value != value) emit(user, says[i].id, value, NULL);
   }
 }
+
+static const said none = {0, 0, 0};
 
 static void hear(trial *t, said a, said b) {
   says[0] = a;
@@ -145,88 +152,183 @@ static void hear(trial *t, said a, said b) {
   run(t);
 }
 
-static void telemetry_that_is_no_number_is_unknown(void) {
-  const said none = {NULL, NULL, NULL};
-  trial t;
-  begin(&t, "");
-  replace(&t);
+static void begin_hearing(trial *t) {
+  begin(t, "");
+  replace(t);
   odd.telemetry = speak;
-  hear(&t, (said){"clock_mhz", "1000", "1100"}, none);
+}
+
+static void telemetry_that_is_no_number_is_unknown(void) {
+  const kmb_telemetry clock = KMB_TELEMETRY_CLOCK;
+  trial t;
+  begin_hearing(&t);
+  hear(&t, (said){clock, 1000, 1100}, none);
   REQUIRE(raised(&t, KMB_FINDING_CLOCK_DRIFT));
   REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "before_mhz"), 1000, 0);
   REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "after_mhz"), 1100, 0);
-  const char *const odd_values[] = {"fast", "", "-5", NULL, "0", "-"};
-  for (size_t i = 0; i < 6; i++) {
-    hear(&t, (said){"clock_mhz", "1000", odd_values[i]}, none);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "min_mhz"), 1000, 0);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "max_mhz"), 1100, 0);
+  const double odd_values[] = {UNKNOWN, NOT_TOLD, 0, NAN};
+  for (size_t i = 0; i < 4; i++) {
+    hear(&t, (said){clock, 1000, odd_values[i]}, none);
     REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
-    hear(&t, (said){"clock_mhz", odd_values[i], "1000"}, none);
+    hear(&t, (said){clock, odd_values[i], 1000}, none);
     REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
   }
   /* A little is no drift: 2% are. */
-  hear(&t, (said){"clock_mhz", "1000", "1019"}, none);
+  hear(&t, (said){clock, 1000, 1019}, none);
   REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
-  hear(&t, (said){"clock_mhz", "1000", "980"}, none);
+  hear(&t, (said){clock, 1000, 980}, none);
   REQUIRE(raised(&t, KMB_FINDING_CLOCK_DRIFT));
   finish(&t);
 }
 
-/* 62 bytes */
-#define LONG "heat and power and heat and power and heat and power and heat "
+static void what_is_told_without_a_name_is_passed_over(void) {
+  const char *value = NULL;
+  trial t;
+  begin_hearing(&t);
+  hear(&t, (said){9999, 1, 1}, (said){KMB_TELEMETRY_POWER, NAN, 12.5});
+  REQUIRE_STATUS(kmb_result_metadata_text(
+                     t.r, "telemetry.before.power_w_1s_average", &value),
+                 KMB_ERR_UNAVAILABLE);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "gave no number");
+  REQUIRE_OK(kmb_result_metadata_text(t.r, "telemetry.after.power_w_1s_average",
+                                      &value));
+  REQUIRE_STR(value, "12.5");
+  finish(&t);
+}
 
 static void throttling_before_or_after_is_told(void) {
-  const said none = {NULL, NULL, NULL};
+  const kmb_telemetry id = KMB_TELEMETRY_THROTTLE;
   trial t;
-  begin(&t, "");
-  replace(&t);
-  odd.telemetry = speak;
-  hear(&t, (said){"throttle", "none", "none"}, none);
+  begin_hearing(&t);
+  hear(&t, (said){id, 0, 0}, none);
   REQUIRE(!raised(&t, KMB_FINDING_THROTTLED));
-  hear(&t, (said){"throttle", NULL, NULL}, none);
+  hear(&t, (said){id, UNKNOWN, UNKNOWN}, none);
   REQUIRE(!raised(&t, KMB_FINDING_THROTTLED));
-  hear(&t, (said){"throttle", "power", "none"}, none);
+  hear(&t, (said){id, KMB_THROTTLE_POWER_CAP, 0}, none);
   REQUIRE(raised(&t, KMB_FINDING_THROTTLED));
-  hear(&t, (said){"throttle", "none", "heat"}, none);
-  REQUIRE_STR(message(&t, KMB_FINDING_THROTTLED), "the device throttled: heat");
-  /* Of a longer reason 63 bytes are kept. */
-  hear(&t, (said){"throttle", "none", LONG "2345"}, none);
-  REQUIRE_STR(message(&t, KMB_FINDING_THROTTLED),
-              "the device throttled: " LONG "2");
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_THROTTLED, "throttled_readings"), 1, 0);
+  hear(&t, (said){id, 0, KMB_THROTTLE_THERMAL}, none);
+  REQUIRE_HAS(message(&t, KMB_FINDING_THROTTLED), ": sw_thermal_slowdown");
+  hear(&t, (said){id, KMB_THROTTLE_POWER_CAP, KMB_THROTTLE_HW_THERMAL | 64},
+       none);
+  REQUIRE_HAS(message(&t, KMB_FINDING_THROTTLED),
+              ": sw_power_cap+hw_thermal_slowdown+0x40");
   finish(&t);
 }
 
 /* The counts of preemption and steal are differences; both ends must be known.
  */
 static void a_quiet_machine_needs_both_counts(void) {
+  const kmb_telemetry often = KMB_TELEMETRY_PREEMPTIONS;
+  const kmb_telemetry steal = KMB_TELEMETRY_STEAL;
   trial t;
-  begin(&t, "");
-  replace(&t);
-  odd.telemetry = speak;
+  begin_hearing(&t);
   t.p.max_samples = 100;
   t.p.min_samples = 100;
-  const said quiet = {"steal_ms", "7", "7"};
-  hear(&t, (said){"preemptions", "10", "14"}, quiet);
+  const said quiet = {steal, 7, 7};
+  hear(&t, (said){often, 10, 14}, quiet);
   REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
-  hear(&t, (said){"preemptions", "10", "15"}, quiet);
+  hear(&t, (said){often, 10, 15}, quiet);
   REQUIRE(raised(&t, KMB_FINDING_NOT_QUIET));
   REQUIRE_NEAR(figure(&t, KMB_FINDING_NOT_QUIET, "preempted_samples_pct"), 5,
                1e-9);
-  hear(&t, (said){"preemptions", "0", "5"}, quiet);
+  hear(&t, (said){often, 0, 5}, quiet);
   REQUIRE(raised(&t, KMB_FINDING_NOT_QUIET));
-  hear(&t, (said){"preemptions", "-", "15"}, quiet);
+  hear(&t, (said){often, NOT_TOLD, 15}, quiet);
   REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
-  hear(&t, (said){"steal_ms", "-", "8"}, (said){NULL, NULL, NULL});
+  hear(&t, (said){steal, NOT_TOLD, 8}, none);
   REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
-  hear(&t, (said){"preemptions", "10", NULL}, quiet);
+  hear(&t, (said){often, 10, UNKNOWN}, quiet);
   REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
-  hear(&t, (said){"preemptions", NULL, "15"}, quiet);
+  hear(&t, (said){often, UNKNOWN, 15}, quiet);
   REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
-  hear(&t, (said){"steal_ms", "7", "8"}, (said){NULL, NULL, NULL});
+  hear(&t, (said){steal, 7, 8}, none);
   REQUIRE(raised(&t, KMB_FINDING_NOT_QUIET));
   double wall = f64(&t, KMB_VALUE_MEASURE_WALL);
   REQUIRE_NEAR(figure(&t, KMB_FINDING_NOT_QUIET, "stolen_time_pct"),
                100 * 1e6 / wall, 1e-6);
-  hear(&t, (said){"steal_ms", "7", NULL}, (said){NULL, NULL, NULL});
+  hear(&t, (said){steal, 7, UNKNOWN}, none);
   REQUIRE(!raised(&t, KMB_FINDING_NOT_QUIET));
+  finish(&t);
+}
+
+/* --- while measuring ---------------------------------------------------- */
+
+static const char *meta(const trial *t, const char *key) {
+  const char *value = NULL;
+  return kmb_result_metadata_text(t->r, key, &value) ? NULL : value;
+}
+
+/* A throttled clock that is up again at the end is seen between. */
+static void telemetry_is_read_while_measuring(void) {
+  trial t;
+  begin(&t, "throttle=1.05e9:1.98:5e7");
+  t.p.min_wall_ns = 200e6;
+  t.p.flags = KMB_BENCH_NO_CONFIRM;
+  run(&t);
+  REQUIRE_STR(meta(&t, "telemetry.before.clock_mhz"), "1980");
+  REQUIRE_STR(meta(&t, "telemetry.after.clock_mhz"), "1980");
+  REQUIRE_STR(meta(&t, "telemetry.during.clock_mhz_min"), "1000");
+  REQUIRE_STR(meta(&t, "telemetry.during.clock_mhz"), "1980");
+  REQUIRE_STR(meta(&t, "telemetry.during.clock_mhz_max"), "1980");
+  REQUIRE_STR(meta(&t, "telemetry.during.throttle"), "sw_power_cap");
+  REQUIRE_STR(meta(&t, "telemetry.after.throttle"), "none");
+  REQUIRE(!meta(&t, "telemetry.during.temperature_c"));
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "a simulated device has none");
+  double readings = strtod(meta(&t, "telemetry.during.readings"), NULL);
+  REQUIRE(readings >= 10 && readings <= 20); /* one each 10 ms at most */
+  REQUIRE(raised(&t, KMB_FINDING_THROTTLED));
+  REQUIRE(figure(&t, KMB_FINDING_THROTTLED, "throttled_readings") >= 2);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_THROTTLED, "readings"), readings + 2, 0);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "min_mhz"), 1000, 0.01);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_CLOCK_DRIFT, "median_during_mhz"), 1980,
+               0.01);
+  finish(&t);
+}
+
+/* A reading of 2 ms comes each 100 ms at most. */
+static void readings_take_a_fiftieth_of_the_time_at_most(void) {
+  trial t;
+  begin(&t, "telemetry_cost=2e6");
+  t.p.min_wall_ns = 1e9;
+  t.p.flags = KMB_BENCH_NO_CONFIRM;
+  run(&t);
+  double readings = strtod(meta(&t, "telemetry.during.readings"), NULL);
+  REQUIRE(readings >= 5 && readings <= 10);
+  finish(&t);
+}
+
+/* Never within a sample. */
+static void a_reading_is_in_no_sample(void) {
+  trial t;
+  begin(&t, "telemetry_cost=1e6");
+  t.p.timer = KMB_TIMER_HOST;
+  t.p.cache = KMB_CACHE_WARM;
+  t.p.min_wall_ns = 300e6;
+  run(&t);
+  REQUIRE(meta(&t, "telemetry.during.readings"));
+  REQUIRE(f64(&t, KMB_VALUE_MAX) < 1.1 * f64(&t, KMB_VALUE_MIN));
+  finish(&t);
+}
+
+static void a_short_measurement_has_no_reading_between(void) {
+  trial t;
+  begin(&t, "telemetry_cost=2e6");
+  t.p.max_samples = 60;
+  run(&t);
+  REQUIRE(!meta(&t, "telemetry.during.readings"));
+  REQUIRE(!meta(&t, "telemetry.during"));
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "before a reading was due, 100 ms");
+  finish(&t);
+  begin_on(&t, SIMBARE, "");
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  REQUIRE(!meta(&t, "telemetry.before"));
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "reads no telemetry");
+  REQUIRE(!meta(&t, "telemetry.during"));
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "reads no telemetry");
   finish(&t);
 }
 
@@ -278,7 +380,6 @@ static void spoil(trial *t, kmb_sample what) {
 static void useless_samples_are_in_no_figure(void) {
   static const uint32_t flags[] = {0, KMB_SAMPLE_SPOILED, KMB_SAMPLE_INVALID};
   uint64_t batch = 0;
-  char proof[64] = "";
   for (size_t i = 0; i < 3; i++) {
     trial t;
     begin(&t, "kernel=2000,cold=4000,llc=65536");
@@ -289,7 +390,7 @@ static void useless_samples_are_in_no_figure(void) {
     if (!i) batch = u64(&t, KMB_VALUE_BATCH);
     REQUIRE_EQ(u64(&t, KMB_VALUE_BATCH), batch);
     finish(&t);
-    begin(&t, "kernel=2000,cold=4000,llc=65536");
+    begin(&t, "kernel=2000,cold=4000,llc=65536,tick=1");
     with_buffers(&t, 8192);
     if (flags[i])
       spoil(&t, (kmb_sample){
@@ -299,9 +400,9 @@ static void useless_samples_are_in_no_figure(void) {
     REQUIRE_NEAR(f64(&t, KMB_VALUE_MIN), 4000, 32);
     REQUIRE(!raised(&t, KMB_FINDING_TIMERS_DISAGREE));
     REQUIRE(!raised(&t, KMB_FINDING_UNCONFIRMED));
-    if (!i)
-      snprintf(proof, sizeof proof, "%s", text(&t, KMB_VALUE_CACHE_PROOF));
-    REQUIRE_STR(text(&t, KMB_VALUE_CACHE_PROOF), proof);
+    const char *proof = text(&t, KMB_VALUE_CACHE_PROOF);
+    REQUIRE(strncmp(proof, "time: ", 6) == 0);
+    REQUIRE_NEAR(strtod(proof + 6, NULL), 2, 0.04);
     REQUIRE_EQ(u64(&t, KMB_VALUE_SAMPLES_INVALID) > 20, i > 0);
     REQUIRE_EQ(raised(&t, KMB_FINDING_INVALID_TIMESTAMPS), i == 2);
     REQUIRE(!raised(&t, KMB_FINDING_RECORDS_MISSING));
@@ -488,8 +589,13 @@ int main(void) {
   RUN(only_the_same_cache_state_confirms);
   RUN(a_table_that_ends_early_has_no_more);
   RUN(telemetry_that_is_no_number_is_unknown);
+  RUN(what_is_told_without_a_name_is_passed_over);
   RUN(throttling_before_or_after_is_told);
   RUN(a_quiet_machine_needs_both_counts);
+  RUN(telemetry_is_read_while_measuring);
+  RUN(readings_take_a_fiftieth_of_the_time_at_most);
+  RUN(a_reading_is_in_no_sample);
+  RUN(a_short_measurement_has_no_reading_between);
   RUN(more_samples_than_asked_end_it);
   RUN(useless_samples_are_in_no_figure);
   RUN(a_sample_without_operations_lacks_records);

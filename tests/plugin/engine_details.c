@@ -221,6 +221,69 @@ static void every_warm_input_is_warm(void) {
   finish(&t);
 }
 
+/* Half of the output, by each launch. */
+static kmb_status write_half(void *user, const kmb_launch *l) {
+  static operation half;
+  half = *(operation *)user;
+  half.bytes /= 2;
+  return operation_launch(&half, l);
+}
+
+static void what_each_round_sees_is_said_once(void) {
+  trial t;
+  begin(&t, "");
+  with_buffers(&t, MIB);
+  t.p.check = NULL;
+  t.p.launch = write_half;
+  t.p.rounds = 3;
+  t.p.max_samples = 20;
+  run(&t);
+  int said = 0;
+  for (uint64_t i = 0; i < kmb_result_finding_count(t.r); i++) {
+    kmb_finding finding = kmb_finding_init();
+    REQUIRE_OK(kmb_result_finding(t.r, i, &finding));
+    said += finding.code == KMB_FINDING_STALE_OUTPUT;
+  }
+  REQUIRE_EQ(said, 1);
+  finish(&t);
+}
+
+/* Impossible timestamps are no fast samples: they end no warm-up, and prove
+ * nothing. */
+static void impossible_samples_do_not_end_the_warm_up(void) {
+  trial t;
+  begin(&t, "record_invalid=0.3,drift=1:1000000");
+  run(&t);
+  REQUIRE(u64(&t, KMB_VALUE_WARMUP_ITERATIONS) > 60);
+  finish(&t);
+}
+
+static void impossible_samples_prove_nothing(void) {
+  trial t;
+  begin(&t, "record_invalid=0.6,cold=30000,seed=2");
+  with_buffers(&t, MIB);
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_CACHE_PROOF),
+              "time: 1.50 times the warm time");
+  finish(&t);
+}
+
+/* Enqueues, and fails. */
+static kmb_status enqueue_and_fail(void *user, const kmb_launch *l) {
+  kmb_status status = operation_launch(user, l);
+  return status ? status : 45;
+}
+
+static void work_of_a_callback_that_fails_is_waited_for(void) {
+  trial t;
+  begin(&t, "");
+  with_buffers(&t, MIB);
+  t.p.launch = enqueue_and_fail;
+  REQUIRE_EQ(attempt(&t), 45);
+  REQUIRE_EQ(t.op.runs, 1);
+  finish(&t);
+}
+
 enum { MOST = 65536 };
 
 static kmb_status read_only(void *user, const kmb_launch *l) {
@@ -264,6 +327,10 @@ int main(void) {
   RUN(the_largest_error_is_kept);
   RUN(a_read_that_fails_is_no_answer);
   RUN(every_warm_input_is_warm);
+  RUN(what_each_round_sees_is_said_once);
+  RUN(impossible_samples_do_not_end_the_warm_up);
+  RUN(impossible_samples_prove_nothing);
+  RUN(work_of_a_callback_that_fails_is_waited_for);
   RUN(no_more_than_65536_slots_rotate);
   return 0;
 }

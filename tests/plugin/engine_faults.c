@@ -155,22 +155,22 @@ static bool fail_allocation(const way *w, uint64_t at) {
   kmb_status status = harness_open_failing(&h, SIM, w->spec, at);
   if (status) {
     REQUIRE_STATUS(status, KMB_ERR_NOMEM);
-    REQUIRE_EQ(h.blocks_out, 0);
+    REQUIRE_EQ(h.memory.blocks_out, 0);
     return true;
   }
-  uint64_t open_allocs = h.allocs;
+  uint64_t open_allocs = h.memory.calls;
   kmb_device_close(h.device);
   begin(&t, w->spec);
-  REQUIRE_EQ(t.h.allocs, open_allocs);
-  t.h.fail_alloc = at;
+  REQUIRE_EQ(t.h.memory.calls, open_allocs);
+  t.h.memory.fail_at = at;
   small_by(&t, w);
   status = attempt(&t);
-  bool fired = t.h.allocs >= at;
+  bool fired = t.h.memory.calls >= at;
   if (fired)
     REQUIRE(status == KMB_ERR_NOMEM || status == KMB_OK);
   else
     REQUIRE_OK(status);
-  t.h.fail_alloc = 0;
+  t.h.memory.fail_at = 0;
   run(&t);
   finish(&t);
   return fired;

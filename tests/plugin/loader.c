@@ -149,8 +149,12 @@ static void an_entry_without_a_table_has_its_own_status(void) {
 }
 
 static void another_abi_is_unsupported_and_named(void) {
-  refused(BAD("abi"), KMB_ERR_UNSUPPORTED, "built for backend ABI 2");
-  refused(BAD("abi"), KMB_ERR_UNSUPPORTED, "this libkmb has 1");
+  char theirs[64], ours[64];
+  snprintf(theirs, sizeof theirs, "built for backend ABI %d,",
+           KMB_BACKEND_ABI + 1);
+  snprintf(ours, sizeof ours, "this libkmb has %d;", KMB_BACKEND_ABI);
+  refused(BAD("abi"), KMB_ERR_UNSUPPORTED, theirs);
+  refused(BAD("abi"), KMB_ERR_UNSUPPORTED, ours);
 }
 
 static void an_incomplete_table_is_unsupported(void) {

@@ -363,23 +363,20 @@ static void ceilings_are_as_specified(void) {
   drive_close(&d);
 }
 
-/* What telemetry said of one key. */
+/* What telemetry said of one thing; below 0: not known. */
 typedef struct said {
-  const char *key;
-  char value[64];
+  kmb_telemetry id;
+  double value;
 } said;
 
-static void listen(void *user, const char *key, const char *value,
+static void listen(void *user, kmb_telemetry id, double value,
                    const char *reason) {
   said *s = user;
-  REQUIRE(value || reason);
-  if (strcmp(key, s->key) == 0)
-    snprintf(s->value, sizeof s->value, "%s", value ? value : reason);
+  if (id == s->id && !reason) s->value = value;
 }
 
-static const char *told(drive *d, const char *key) {
-  static said s;
-  s = (said){key, ""};
+static double told(drive *d, kmb_telemetry id) {
+  said s = {id, -1};
   d->ops->telemetry(d->self, listen, &s);
   return s.value;
 }
@@ -389,15 +386,26 @@ static void telemetry_shows_what_slows(void) {
   drive_open(&d, "throttle=2e9:1.98,preempt=3,steal=2", KMB_TIMER_TRACE,
              KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
   drive_span(&d);
-  REQUIRE_STR(told(&d, "clock_mhz"), "1980");
-  REQUIRE_STR(told(&d, "throttle"), "none");
-  REQUIRE_STR(told(&d, "preemptions"), "3");
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_CLOCK), 1980, 0);
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_THROTTLE), 0, 0);
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_PREEMPTIONS), 3, 0.01);
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_TEMPERATURE), -1, 0);
   d.ops->sleep(d.self, 1e9);
   drive_span(&d);
-  REQUIRE_STR(told(&d, "clock_mhz"), "1000");
-  REQUIRE_STR(told(&d, "throttle"), "power_cap");
-  REQUIRE_STR(told(&d, "preemptions"), "6");
-  REQUIRE_STR(told(&d, "steal_ms"), "4.000");
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_CLOCK), 1000, 0.01);
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_THROTTLE), KMB_THROTTLE_POWER_CAP, 0);
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_PREEMPTIONS), 6, 0.01);
+  REQUIRE_NEAR(told(&d, KMB_TELEMETRY_STEAL), 4, 0.01);
+  drive_close(&d);
+}
+
+static void a_reading_takes_its_time(void) {
+  drive d;
+  drive_open(&d, "telemetry_cost=5e5,now=0", KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN,
+             KMB_CACHE_WARM);
+  double before = d.ops->now(d.self);
+  (void)told(&d, KMB_TELEMETRY_CLOCK);
+  REQUIRE_NEAR(d.ops->now(d.self) - before, 5e5, 1e-6);
   drive_close(&d);
 }
 
@@ -493,6 +501,7 @@ int main(void) {
   RUN(biases_are_true_wrong_or_unknown);
   RUN(ceilings_are_as_specified);
   RUN(telemetry_shows_what_slows);
+  RUN(a_reading_takes_its_time);
   RUN(misuse_is_reported);
   RUN(what_is_not_given_back_is_reported);
   RUN(a_callers_stream_is_used);

@@ -30,6 +30,9 @@ def broken(document):
         "negative sample": lambda r: r.update(samples_ns=[-1]),
         "unknown severity": lambda r: r["findings"][0].update(severity="bad"),
         "axis without value": lambda r: r["axes"][0].pop("value"),
+        "operation of no kind": lambda r: r["ops"][0].pop("kind"),
+        "operation with a negative start":
+            lambda r: r["ops"][0].update(start_ns=-1),
         "metadata as number": lambda r: r["metadata"].update(a=1),
         "null": lambda r: r.update(time_ns=None),
     }
@@ -54,7 +57,7 @@ def main():
     keys = output(program, "keys").split()
     missing = [key for key in keys if key not in known]
     extra = set(known) - set(keys) - {
-        "axes", "absent", "findings", "samples_ns", "metadata",
+        "axes", "absent", "findings", "ops", "samples_ns", "metadata",
         "metadata_absent"}
     if missing or extra:
         sys.exit(f"schema lacks {missing}, has {sorted(extra)} too many")

@@ -106,6 +106,18 @@ static void outputs_stay_within_the_callers_size(void) {
                  KMB_ERR_INVALID);
 }
 
+/* A struct that nobody initialised: its size must not be read up to. */
+static void a_size_beyond_every_version_is_garbage(void) {
+  old_params caller = {SIZE_MAX / 2, 5};
+  new_params mine = {sizeof mine, 5, 6};
+  REQUIRE_STATUS(kmbi_copy_in(&mine, sizeof mine, 16, &caller, "p"),
+                 KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "_init()");
+  REQUIRE_STATUS(kmbi_copy_out(&caller, &mine, sizeof mine, 16, "p"),
+                 KMB_ERR_INVALID);
+  REQUIRE_EQ(caller.a, 5);
+}
+
 int main(void) {
   RUN(versions_agree);
   RUN(every_status_has_a_name_and_a_text);
@@ -115,5 +127,6 @@ int main(void) {
   RUN(an_older_caller_gets_zeroes);
   RUN(a_newer_caller_may_not_ask_for_more);
   RUN(outputs_stay_within_the_callers_size);
+  RUN(a_size_beyond_every_version_is_garbage);
   return 0;
 }

@@ -426,6 +426,19 @@ static void state_changed_in_place_is_flagged_and_put_back(void) {
   REQUIRE_EQ(p.checks, 1);
   kmb_result_destroy(r);
   kmb_buffers_destroy(set);
+  /* A check that fails puts it back too: the set is used again. */
+  void *x = NULL;
+  float before[N];
+  REQUIRE_OK(kmb_buffers_create(device, &d, sizeof d, 1, NULL, &set));
+  REQUIRE_OK(kmb_buffers_prepare(set, 1));
+  REQUIRE_OK(kmb_buffers_pointer(set, 0, 0, &x));
+  memcpy(before, x, sizeof before);
+  b.buffers = set;
+  b.check = check;
+  p.check_with = KMB_ERR_INCORRECT;
+  refused(&b, KMB_ERR_INCORRECT, "the check failed");
+  REQUIRE_EQ(memcmp(before, x, sizeof before), 0);
+  kmb_buffers_destroy(set);
 }
 
 /* Field case F26: without a warm-up there still is one untimed launch a slot.
@@ -680,6 +693,9 @@ static void rounds_take_fresh_memory_and_give_an_interval(void) {
   r = bench(&b);
   REQUIRE_STATUS(kmb_result_f64(r, KMB_VALUE_ROUND_LOW, &low),
                  KMB_ERR_UNAVAILABLE);
+  REQUIRE_STATUS(kmb_result_f64(r, KMB_VALUE_ROUND_HIGH, &high),
+                 KMB_ERR_UNAVAILABLE);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "five give");
   kmb_result_destroy(r);
   kmb_buffers_destroy(set);
 }

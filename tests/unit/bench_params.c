@@ -82,6 +82,12 @@ static kmb_buffers *buffers_on(kmb_device *on, kmb_buffer_role role) {
     accepted(&p);                \
   } while (0)
 
+static kmb_bench_params completed(const kmb_bench_params *given) {
+  kmbi_run run = {.device = device};
+  REQUIRE_OK(kmbi_bench_params(given, true, &run));
+  return run.p;
+}
+
 static void numbers_must_be_finite_and_in_range(void) {
   REFUSE(INVALID, "tolerance", p.tolerance = -1);
   REFUSE(INVALID, "tolerance", p.tolerance = NAN);
@@ -103,6 +109,10 @@ static void counts_must_be_in_range(void) {
   /* As many samples as are wanted at most are enough. */
   ACCEPT(p.min_samples = more - 1);
   ACCEPT(p.rounds = 2);
+  ACCEPT(p.rounds = 1000);
+  kmb_bench_params p = good();
+  p.batch = p.max_samples = more - 1;
+  REQUIRE_EQ(completed(&p).batch, more - 1);
 }
 
 static void choices_must_be_known(void) {
@@ -127,6 +137,7 @@ static void axes_need_keys_and_values(void) {
   REFUSE(INVALID, "axis 1", (p.axes = no_key, p.axis_count = 2));
   REFUSE(INVALID, "axis 1", (p.axes = empty_key, p.axis_count = 2));
   REFUSE(INVALID, "axis 1", (p.axes = no_value, p.axis_count = 2));
+  REFUSE(INVALID, "axis 0", (p.axes = no_key + 1, p.axis_count = 1));
   REFUSE(INVALID, "axes is NULL", p.axis_count = 1);
   static char keys[65][4];
   for (int i = 0; i < 65; i++) {
@@ -136,6 +147,10 @@ static void axes_need_keys_and_values(void) {
   const kmb_pair twice[] = {{"a", "1"}, {"b", "2"}, {"a", "3"}};
   REFUSE(INVALID, "axes 0 and 2 have the same key",
          (p.axes = twice, p.axis_count = 3));
+  const kmb_pair last[] = {{"a", "1"}, {"b", "2"}, {"b", "3"}};
+  const kmb_pair two[] = {{"a", "1"}, {"a", "2"}};
+  REFUSE(INVALID, "axes 1 and 2", (p.axes = last, p.axis_count = 3));
+  REFUSE(INVALID, "axes 0 and 1", (p.axes = two, p.axis_count = 2));
   REFUSE(INVALID, "more than 64", (p.axes = many, p.axis_count = 65));
   ACCEPT((p.axes = many, p.axis_count = 64));
   ACCEPT((p.axes = no_key, p.axis_count = 1));
@@ -164,6 +179,20 @@ static void a_required_check_must_have_something_to_check(void) {
           p.flags |= KMB_BENCH_REQUIRE_CHECK));
   ACCEPT((p.buffers = inputs, p.check = check));
   kmb_buffers_destroy(inputs);
+}
+
+/* A struct that ends before its first version does. */
+static void structs_have_a_least_size(void) {
+  kmb_work w = kmb_work_init();
+  kmb_metadata_params m = kmb_metadata_params_init();
+  REFUSE(INVALID, "kmb_bench_params: struct_size",
+         p.struct_size = offsetof(kmb_bench_params, reserved));
+  w.read_bytes = 4096;
+  w.dtype = KMB_F32;
+  w.struct_size = offsetof(kmb_work, flags);
+  REFUSE(INVALID, "kmb_work: struct_size", p.work = &w);
+  m.struct_size = offsetof(kmb_metadata_params, flags);
+  REFUSE(INVALID, "kmb_metadata_params: struct_size", p.metadata = &m);
 }
 
 static void work_must_be_whole(void) {
@@ -197,7 +226,10 @@ static void metadata_must_be_whole(void) {
   REFUSE(INVALID, "no tree state -1", p.metadata = &m);
   m.tree = KMB_TREE_DIRTY + 1;
   REFUSE(INVALID, "no tree state", p.metadata = &m);
+  m.tree = KMB_TREE_UNKNOWN;
+  ACCEPT(p.metadata = &m);
   m.tree = KMB_TREE_DIRTY;
+  ACCEPT(p.metadata = &m);
   m.pair_count = 1;
   REFUSE(INVALID, "pairs is NULL", p.metadata = &m);
   m.pairs = bad;
@@ -217,12 +249,6 @@ static void metadata_must_be_whole(void) {
   ACCEPT(p.metadata = &m);
 }
 
-static kmb_bench_params completed(const kmb_bench_params *given) {
-  kmbi_run run = {.device = device};
-  REQUIRE_OK(kmbi_bench_params(given, true, &run));
-  return run.p;
-}
-
 static void defaults_are_as_documented(void) {
   kmb_bench_params given = kmb_bench_params_init();
   given.launch = launch;
@@ -238,6 +264,7 @@ static void defaults_are_as_documented(void) {
   REQUIRE(p.seed != 0);
   given.max_samples = 20;
   REQUIRE_EQ(completed(&given).min_samples, 20);
+  REQUIRE_EQ(completed(&given).max_samples, 20);
 }
 
 static void what_is_given_is_kept(void) {
@@ -278,6 +305,7 @@ int main(void) {
   RUN(axes_need_keys_and_values);
   RUN(callbacks_must_fit_together);
   RUN(a_required_check_must_have_something_to_check);
+  RUN(structs_have_a_least_size);
   RUN(work_must_be_whole);
   RUN(metadata_must_be_whole);
   RUN(defaults_are_as_documented);

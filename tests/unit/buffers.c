@@ -57,6 +57,8 @@ static void bad_descriptors_are_named(void) {
   refused(d, KMB_ERR_UNSUPPORTED, "flags");
   d.struct_size = 4;
   refused(d, KMB_ERR_INVALID, "struct_size");
+  d.struct_size = sizeof d + 8; /* beyond the stride */
+  refused(d, KMB_ERR_INVALID, "exceeds the stride");
 }
 
 static void bad_fills_are_named(void) {
@@ -100,6 +102,12 @@ static void bad_aliases_and_calls(void) {
   d[1].alias_of = 0;
   d[1].fill = KMB_FILL_ZERO;
   REQUIRE_STATUS(create(d, 2, NULL, &set), KMB_ERR_INVALID);
+  /* The check poisons outputs: a view that reads would read that. */
+  d[1].fill = KMB_FILL_DEFAULT;
+  d[0].role = KMB_OUTPUT;
+  REQUIRE_STATUS(create(d, 2, NULL, &set), KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "reads from the output \"base\"");
+  d[0].role = KMB_INPUT;
   REQUIRE_STATUS(create(d, 0, NULL, &set), KMB_ERR_INVALID);
   REQUIRE_STATUS(create(NULL, 1, NULL, &set), KMB_ERR_INVALID);
   REQUIRE_STATUS(kmb_buffers_create(device, d, 8, 1, NULL, &set),
@@ -142,7 +150,7 @@ static void slots_hold_equal_data_at_different_addresses(void) {
   for (uint32_t s = 0; s < 3; s++) {
     REQUIRE_EQ((uintptr_t)at(set, s, 0) % 4096, 0);
     REQUIRE_EQ(memcmp(at(set, 0, 0), at(set, s, 0), 100), 0);
-    REQUIRE_EQ(kmbi_poisoned_bytes(at(set, s, 1), 7), 7);
+    REQUIRE_EQ(kmbi_poisoned_bytes(&d[1], at(set, s, 1)), 7);
     REQUIRE(at(set, s, 2) == at(set, 0, 2));
     REQUIRE(at(set, s, 3) == at(set, 0, 3));
   }
@@ -277,14 +285,57 @@ static void poison_is_recognised_to_the_byte(void) {
   REQUIRE_OK(create(&d, 1, NULL, &set));
   REQUIRE_OK(kmb_buffers_prepare(set, 1));
   memcpy(data, at(set, 0, 0), sizeof data);
-  REQUIRE_EQ(kmbi_poisoned_bytes(data, sizeof data), sizeof data);
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, data), sizeof data);
   data[0] ^= 1;
-  REQUIRE_EQ(kmbi_poisoned_bytes(data, sizeof data), 12);
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, data), 12);
   data[19] ^= 1;
-  REQUIRE_EQ(kmbi_poisoned_bytes(data, sizeof data), 8);
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, data), 8);
   float as_float = 0;
   memcpy(&as_float, at(set, 0, 0), sizeof as_float);
   REQUIRE(as_float != as_float);
+  kmb_buffers_destroy(set);
+}
+
+/* In bytes the pattern is a value like any other: only several in a row show
+ * that nobody wrote them. Larger elements speak for themselves. */
+static void one_byte_that_equals_the_poison_is_no_sign(void) {
+  const unsigned char last[9] = {1, 2, 3, 4, 5, 6, 7, 8, 0xf3};
+  const unsigned char half[10] = {1, 2, 3, 4, 5, 6, 7, 8, 0xf3, 0xff};
+  const unsigned char four[12] = {1, 2, 3,    4,    5,    6,
+                                  7, 8, 0xf3, 0xff, 0xf5, 0xff};
+  kmb_buffer_desc d = desc("y", KMB_OUTPUT, 9);
+  d.dtype = KMB_U8;
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, last), 0);
+  d.bytes = 10;
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, half), 0);
+  d.dtype = KMB_F16;
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, half), 2);
+  d.dtype = KMB_U8;
+  d.bytes = 12;
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, four), 4);
+  d.bytes = 1;
+  REQUIRE_EQ(kmbi_poisoned_bytes(&d, last + 8), 0);
+  kmb_buffers *set = NULL;
+  for (uint64_t bytes = 1; bytes <= 4; bytes++) {
+    d.bytes = bytes;
+    REQUIRE_OK(create(&d, 1, NULL, &set));
+    REQUIRE_EQ(kmbi_buffers_poisonable(set, 0), bytes == 4);
+    kmb_buffers_destroy(set);
+  }
+}
+
+static void callers_warm_memory_may_be_one_or_one_a_slot(void) {
+  char a[64], b[64];
+  void *pointers[] = {a, b};
+  kmb_buffer_desc d[2] = {desc("x", KMB_INPUT, 64), desc("w", KMB_INPUT, 64)};
+  d[1].residency = KMB_RESIDENT_WARM;
+  d[1].fill = KMB_FILL_CALLER;
+  d[1].pointers = pointers;
+  d[1].pointer_count = 2;
+  kmb_buffers *set = NULL;
+  REQUIRE_OK(create(d, 2, NULL, &set));
+  REQUIRE_OK(kmb_buffers_prepare(set, 3));
+  REQUIRE(at(set, 0, 1) == a && at(set, 1, 1) == b && at(set, 2, 1) == a);
   kmb_buffers_destroy(set);
 }
 
@@ -336,6 +387,8 @@ int main(void) {
   RUN(copy_zero_and_callback_fills);
   RUN(guards_catch_writes_on_both_sides);
   RUN(poison_is_recognised_to_the_byte);
+  RUN(one_byte_that_equals_the_poison_is_no_sign);
+  RUN(callers_warm_memory_may_be_one_or_one_a_slot);
   RUN(the_budget_is_kept_and_named);
   RUN(the_budget_is_one_for_all_sets_of_a_device);
   kmb_device_close(device);

@@ -177,15 +177,15 @@ static void failing_allocations_are_clean(void) {
     fixture_init(&f);
     fixture_hook_device_memory(&f);
     REQUIRE_EQ(fixture_open(&f, 4096, 1, 0), KMB_OK);
-    f.fail_at = f.allocs + k;
+    f.memory.fail_at = f.memory.calls + k;
     kmb_status status =
         f.ops->ceiling(f.self, KMB_CEILING_READ, 0, 1, &ceiling);
-    bool reached = f.allocs >= f.fail_at;
-    f.fail_at = 0;
+    bool reached = f.memory.calls >= f.memory.fail_at;
+    f.memory.fail_at = 0;
     REQUIRE_EQ(status, reached ? KMB_ERR_NOMEM : KMB_OK);
     if (reached) REQUIRE_EQ(f.last, KMB_ERR_NOMEM);
-    REQUIRE_EQ(f.device_live, 0);
-    f.device_fail_at = f.device_allocs + 1;
+    REQUIRE_EQ(f.device.blocks_out, 0);
+    f.device.fail_at = f.device.calls + 1;
     REQUIRE_EQ(f.ops->ceiling(f.self, KMB_CEILING_READ, 0, 1, &ceiling),
                KMB_ERR_NOMEM);
     REQUIRE_EQ(f.ops->ceiling(f.self, KMB_CEILING_READ, 0, 1, &ceiling),

@@ -34,7 +34,7 @@ static void spec_must_be_empty(void) {
   REQUIRE_FAILS(&f, f.ops->open(&f.host, "1", &params, &f.self),
                 KMB_ERR_INVALID, "\"host\"");
   REQUIRE(!f.self);
-  REQUIRE_EQ(f.allocs, 0);
+  REQUIRE_EQ(f.memory.calls, 0);
 }
 
 static void more_threads_than_cores_is_invalid(void) {
@@ -45,7 +45,7 @@ static void more_threads_than_cores_is_invalid(void) {
   fixture_init(&f);
   REQUIRE_FAILS(&f, fixture_open(&f, 0, (uint32_t)cores + 1, 0),
                 KMB_ERR_INVALID, "widen its affinity");
-  REQUIRE_EQ(f.live, 0);
+  REQUIRE_EQ(f.memory.blocks_out, 0);
   REQUIRE_FAILS(&f, fixture_open(&f, 0, UINT32_MAX, 0), KMB_ERR_INVALID,
                 "4294967295 threads");
   REQUIRE_EQ(fixture_open(&f, 0, 1, 0), KMB_OK);
@@ -282,9 +282,9 @@ static void callers_device_memory_is_used(void) {
   fixture_hook_device_memory(&f);
   REQUIRE_EQ(fixture_open(&f, 0, 0, 0), KMB_OK);
   REQUIRE_EQ(f.ops->alloc(f.self, 100, 0, &block), KMB_OK);
-  REQUIRE_EQ(f.device_allocs, 1);
-  REQUIRE_EQ(f.device_bytes, 100);
-  f.device_fail_at = 2;
+  REQUIRE_EQ(f.device.calls, 1);
+  REQUIRE_EQ(f.device.last_size, 100);
+  f.device.fail_at = 2;
   void *second = &second;
   REQUIRE_EQ(f.ops->alloc(f.self, 100, 0, &second), KMB_ERR_NOMEM);
   REQUIRE(!second);
@@ -356,15 +356,15 @@ static kmb_status use_all(void) {
 }
 
 static void every_failing_allocation_is_clean(void) {
-  for (long k = 1;; k++) {
+  for (uint64_t k = 1;; k++) {
     fixture_init(&f);
     fixture_hook_device_memory(&f);
-    f.fail_at = k;
+    f.memory.fail_at = k;
     kmb_status status = fixture_open(&f, 1 << 16, 0, 0);
     if (status) {
       REQUIRE_EQ(status, KMB_ERR_NOMEM);
       REQUIRE_HAS(f.message, "memory");
-      REQUIRE_EQ(f.live, 0);
+      REQUIRE_EQ(f.memory.blocks_out, 0);
       continue;
     }
     status = use_all();
@@ -374,12 +374,12 @@ static void every_failing_allocation_is_clean(void) {
       REQUIRE_EQ(use_all(), KMB_OK); /* the next call works */
     }
     fixture_close(&f);
-    if (f.allocs < k) break;
+    if (f.memory.calls < k) break;
   }
-  for (long k = 1; k <= 2; k++) {
+  for (uint64_t k = 1; k <= 2; k++) {
     fixture_init(&f);
     fixture_hook_device_memory(&f);
-    f.device_fail_at = k;
+    f.device.fail_at = k;
     REQUIRE_EQ(fixture_open(&f, 1 << 16, 0, 0), KMB_OK);
     REQUIRE_EQ(use_all(), KMB_ERR_NOMEM);
     REQUIRE_EQ(use_all(), KMB_OK);
@@ -396,7 +396,7 @@ static void forked_child_closes_without_waiting(void) {
   if (child == 0) {
     alarm(4);
     f.ops->close(f.self);
-    _exit(f.live == 0 && f.device_live == 0 ? 0 : 1);
+    _exit(f.memory.blocks_out == 0 && f.device.blocks_out == 0 ? 0 : 1);
   }
   int status = 0;
   REQUIRE_EQ(waitpid(child, &status, 0), child);
@@ -443,6 +443,15 @@ static void emit(void *user, const char *key, const char *value,
   strncat(e->all, " ", sizeof e->all - strlen(e->all) - 1);
 }
 
+static void hear(void *user, kmb_telemetry id, double value,
+                 const char *reason) {
+  kmb_telemetry *read = user;
+  REQUIRE(reason ? *reason : value >= 0);
+  while (*read)
+    read++;
+  *read = id;
+}
+
 static void metadata_has_a_value_or_a_reason(void) {
   emitted e = {0, 0, ""};
   open_default();
@@ -450,9 +459,11 @@ static void metadata_has_a_value_or_a_reason(void) {
   REQUIRE_STR(e.all, "host.cpu host.cores host.l1_bytes host.l2_bytes "
                      "host.llc_bytes host.numa_nodes host.smt host.hugepages "
                      "host.governor host.virtualized ");
-  memset(&e, 0, sizeof e);
-  f.ops->telemetry(f.self, emit, &e);
-  REQUIRE_STR(e.all, "core0_mhz steal_ms loadavg_1min ");
+  kmb_telemetry read[3] = {0, 0, 0};
+  f.ops->telemetry(f.self, hear, read);
+  REQUIRE_EQ(read[0], KMB_TELEMETRY_CORE0_CLOCK);
+  REQUIRE_EQ(read[1], KMB_TELEMETRY_STEAL);
+  REQUIRE_EQ(read[2], KMB_TELEMETRY_LOAD);
   fixture_close(&f);
 }
 

@@ -2,8 +2,8 @@
 #ifndef KMB_TESTS_HOST_FIXTURE_H
 #define KMB_TESTS_HOST_FIXTURE_H
 
+#include "heap.h"
 #include "host.h"
-#include "require.h"
 
 #include <kmb/backend.h>
 
@@ -13,51 +13,29 @@ typedef struct fixture {
   kmb_host host;
   const kmb_backend_ops *ops;
   void *self;
-  long allocs, live, fail_at; /* fail_at: the k-th call, from 1; 0 never */
-  long device_allocs, device_live, device_fail_at;
+  heap memory, device;
   long cancel_after; /* calls of `cancelled` that still say no; -1 for ever */
-  uint64_t device_bytes;
   long failures;
   kmb_status last;
   char message[256];
 } fixture;
 
 static inline void *fixture_alloc(void *ctx, size_t size, size_t align) {
-  fixture *f = ctx;
-  void *pointer = NULL;
-  if (++f->allocs == f->fail_at) return NULL;
-  if (align < sizeof(void *)) align = sizeof(void *);
-  if (posix_memalign(&pointer, align, size)) return NULL;
-  memset(pointer, 0xA5, size);
-  f->live++;
-  return pointer;
+  return heap_alloc(&((fixture *)ctx)->memory, size, align);
 }
 
 static inline void fixture_free(void *ctx, void *pointer, size_t size) {
-  fixture *f = ctx;
-  if (!pointer) return;
-  memset(pointer, 0x5A, size); /* the size must be right */
-  f->live--;
-  free(pointer);
+  heap_free(&((fixture *)ctx)->memory, pointer, size);
 }
 
 static inline kmb_status fixture_device_alloc(void *ctx, uint64_t size,
                                               uint64_t align, void **pointer) {
-  fixture *f = ctx;
-  *pointer = NULL;
-  if (++f->device_allocs == f->device_fail_at) return KMB_ERR_NOMEM;
-  if (posix_memalign(pointer, align, size)) return KMB_ERR_NOMEM;
-  f->device_live++;
-  f->device_bytes = size;
-  return KMB_OK;
+  return heap_device_alloc(&((fixture *)ctx)->device, size, align, pointer);
 }
 
 static inline void fixture_device_free(void *ctx, void *pointer,
                                        uint64_t size) {
-  fixture *f = ctx;
-  memset(pointer, 0x5A, size < 4096 ? size : 4096);
-  f->device_live--;
-  free(pointer);
+  heap_device_free(&((fixture *)ctx)->device, pointer, size);
 }
 
 static inline void fixture_log(void *ctx, kmb_log_level level,
@@ -116,8 +94,10 @@ static inline kmb_status fixture_open(fixture *f, uint64_t llc_bytes,
 
 static inline void fixture_close(fixture *f) {
   f->ops->close(f->self);
-  REQUIRE_EQ(f->live, 0);
-  REQUIRE_EQ(f->device_live, 0);
+  REQUIRE_EQ(f->memory.blocks_out, 0);
+  REQUIRE_EQ(f->memory.bytes_out, 0);
+  REQUIRE_EQ(f->device.blocks_out, 0);
+  REQUIRE_EQ(f->device.bytes_out, 0);
 }
 
 /* The status, and a message for it. */

@@ -409,12 +409,12 @@ static kmb_status give_watched(void *ctx, uint64_t size, uint64_t align,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(*pointer != MAP_FAILED);
   watches[0] = (watched){*pointer, 'S'};
-  ((fixture *)ctx)->device_live++;
+  ((fixture *)ctx)->device.blocks_out++;
   return KMB_OK;
 }
 
 static void take_watched(void *ctx, void *pointer, uint64_t size) {
-  ((fixture *)ctx)->device_live--;
+  ((fixture *)ctx)->device.blocks_out--;
   REQUIRE_EQ(munmap(pointer, size), 0);
 }
 
@@ -467,14 +467,14 @@ static void f7_one_flush_allocation_for_1000_cold_samples(void) {
   fixture_init(&hooked);
   fixture_hook_device_memory(&hooked);
   REQUIRE_EQ(fixture_open(&hooked, 64 << 10, 1, 0), KMB_OK);
-  hooked.device_fail_at = 1;
+  hooked.device.fail_at = 1;
   REQUIRE_EQ(hooked.ops->sweep_prepare(hooked.self, 128 << 10), KMB_ERR_NOMEM);
-  REQUIRE_EQ(hooked.device_live, 0);
-  hooked.device_fail_at = hooked.device_allocs = 0;
+  REQUIRE_EQ(hooked.device.blocks_out, 0);
+  hooked.device.fail_at = hooked.device.calls = 0;
   REQUIRE_EQ(hooked.ops->sweep_prepare(hooked.self, 128 << 10), KMB_OK);
   kmb_plan_desc d = desc_of(KMB_CACHE_COLD, 1, 1);
   REQUIRE_EQ(hooked.ops->plan_create(hooked.self, &d, &plan), KMB_OK);
-  long allocs = hooked.allocs;
+  uint64_t allocs = hooked.memory.calls;
   for (int run = 0; run < 10; run++) {
     REQUIRE_EQ(hooked.ops->sweep_prepare(hooked.self, 128 << 10), KMB_OK);
     REQUIRE_EQ(hooked.ops->plan_run(hooked.self, plan, 100, INFINITY,
@@ -483,14 +483,14 @@ static void f7_one_flush_allocation_for_1000_cold_samples(void) {
     REQUIRE_EQ(got, 100);
   }
   REQUIRE_EQ(seen.launches, 1000);
-  REQUIRE_EQ(hooked.device_allocs, 1);
-  REQUIRE_EQ(hooked.allocs, allocs);
-  REQUIRE(hooked.device_bytes >= 128 << 10);
+  REQUIRE_EQ(hooked.device.calls, 1);
+  REQUIRE_EQ(hooked.memory.calls, allocs);
+  REQUIRE(hooked.device.last_size >= 128 << 10);
   /* More is one more, and the first is given back. */
   REQUIRE_EQ(hooked.ops->sweep_prepare(hooked.self, 64 << 20), KMB_OK);
-  REQUIRE_EQ(hooked.device_allocs, 2);
-  REQUIRE_EQ(hooked.device_live, 1);
-  REQUIRE(hooked.device_bytes >= 64 << 20);
+  REQUIRE_EQ(hooked.device.calls, 2);
+  REQUIRE_EQ(hooked.device.blocks_out, 1);
+  REQUIRE(hooked.device.last_size >= 64 << 20);
   hooked.ops->plan_destroy(hooked.self, plan);
   fixture_close(&hooked);
 }
@@ -510,8 +510,8 @@ static void sweep_reaches_the_private_caches_of_every_core(void) {
   REQUIRE_EQ(hooked.ops->attr_u64(hooked.self, KMB_DEVICE_THREADS, &threads),
              KMB_OK);
   REQUIRE_EQ(hooked.ops->sweep_prepare(hooked.self, 8192), KMB_OK);
-  REQUIRE(hooked.device_bytes >= 8192);
-  if (!known) REQUIRE(hooked.device_bytes >= threads * 2 * (l1 + l2));
+  REQUIRE(hooked.device.last_size >= 8192);
+  if (!known) REQUIRE(hooked.device.last_size >= threads * 2 * (l1 + l2));
   fixture_close(&hooked);
 }
 

@@ -86,6 +86,98 @@ static void an_empty_result_and_an_empty_list_come_back(void) {
   kmb_results_destroy(list);
 }
 
+static void operations_come_back_with_every_figure(void) {
+  kmb_results *first = sample_list(), *second = NULL;
+  char *a = to_json(first);
+  REQUIRE_OK(read_text(a, strlen(a), &second));
+  const kmb_result *r = NULL;
+  REQUIRE_OK(kmb_results_get(second, 0, &r));
+  REQUIRE_EQ(kmb_result_op_count(r), 2);
+  kmb_op kernel = kmb_op_init(), copy = kmb_op_init();
+  REQUIRE_OK(kmb_result_op(r, 0, &kernel));
+  REQUIRE_OK(kmb_result_op(r, 1, &copy));
+  REQUIRE_STR(kernel.name, "_Z4gemmPf");
+  REQUIRE_EQ(kernel.kind, KMB_OP_KERNEL);
+  REQUIRE_EQ(kernel.stream, 7);
+  const double want[] = {0, 36000.5, 35000, 37000.25, 99.5};
+  const double got[] = {kernel.start_ns, kernel.duration_ns, kernel.min_ns,
+                        kernel.max_ns, kernel.share_pct};
+  require_same(got, want, 5);
+  REQUIRE_STR(copy.name, "");
+  REQUIRE_EQ(copy.kind, KMB_OP_MEMCPY);
+  REQUIRE(copy.bytes == UINT64_MAX);
+  REQUIRE(copy.stream == UINT32_MAX);
+  REQUIRE_HAS(a, "\"bytes\": \"18446744073709551615\"");
+  free(a);
+  kmb_results_destroy(first);
+  kmb_results_destroy(second);
+}
+
+/* A document of one result with these operations. */
+static kmb_status read_ops_text(const char *ops, kmb_results **list) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "{\"schema\": \"kmb-result\", \"version\": 1, \"results\": "
+           "[{\"axes\": [], \"absent\": {}, \"findings\": [], "
+           "\"samples_ns\": [], \"metadata\": {}, \"metadata_absent\": {}, "
+           "\"ops\": %s}]}",
+           ops);
+  return read_text(text, strlen(text), list);
+}
+
+#define OP_HEAD "[{\"kind\": \"memset\", \"name\": \"\", "
+#define OP_COUNTS "\"stream\": 1, \"bytes\": 2, "
+#define OP_TIMES                                                        \
+  "\"start_ns\": 0, \"duration_ns\": 1, \"min_ns\": 1, \"max_ns\": 1, " \
+  "\"share_pct\": 5}]"
+
+static void operations_that_are_none_are_refused(void) {
+  static const struct {
+    const char *ops, *words;
+  } bad[] = {
+      {"{}", "not an array"},
+      {"[1]", "not objects"},
+      {"[{}]", "a kind and a name"},
+      {"[{\"kind\": 1, \"name\": \"\"}]", "a kind and a name"},
+      {OP_HEAD OP_TIMES, "the counts stream and bytes"},
+      {OP_HEAD "\"stream\": 4294967296, \"bytes\": 2, " OP_TIMES,
+       "the counts stream and bytes"},
+      {OP_HEAD "\"stream\": 1, \"bytes\": -2, " OP_TIMES,
+       "the counts stream and bytes"},
+      {OP_HEAD OP_COUNTS "\"start_ns\": 0}]", "none below zero"},
+      {OP_HEAD OP_COUNTS "\"start_ns\": \"0\", \"duration_ns\": 1, "
+                         "\"min_ns\": 1, \"max_ns\": 1, \"share_pct\": 5}]",
+       "none below zero"},
+      {OP_HEAD OP_COUNTS "\"start_ns\": 0, \"duration_ns\": -1, "
+                         "\"min_ns\": 1, \"max_ns\": 1, \"share_pct\": 5}]",
+       "none below zero"},
+  };
+  kmb_results *list = NULL;
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    REQUIRE_STATUS(read_ops_text(bad[i].ops, &list), KMB_ERR_FORMAT);
+    REQUIRE_HAS(kmb_last_error(NULL, NULL), "results[0].ops: ");
+    REQUIRE_HAS(kmb_last_error(NULL, NULL), bad[i].words);
+  }
+  REQUIRE_OK(read_ops_text(OP_HEAD OP_COUNTS OP_TIMES, &list));
+  kmb_results_destroy(list);
+}
+
+static void a_kind_of_a_later_version_is_kept(void) {
+  kmb_results *list = NULL;
+  const kmb_result *r = NULL;
+  kmb_op op = kmb_op_init();
+  REQUIRE_OK(read_ops_text(
+      "[{\"kind\": \"teleport\", \"name\": \"\", " OP_COUNTS OP_TIMES, &list));
+  REQUIRE_OK(kmb_results_get(list, 0, &r));
+  REQUIRE_OK(kmb_result_op(r, 0, &op));
+  REQUIRE_EQ(op.kind, 0);
+  REQUIRE_STR(kmb_op_kind_name(op.kind), "unknown");
+  char *again = to_json(list);
+  REQUIRE_HAS(again, "\"kind\": \"teleport\"");
+  free(again);
+  kmb_results_destroy(list);
+}
+
 static void one_result_is_a_document_of_one(void) {
   kmb_result *result = make_sample("q");
   kmb_results *list = NULL;
@@ -502,6 +594,9 @@ int main(void) {
   RUN(read_back_and_written_again_it_is_the_same);
   RUN(doubles_and_counts_come_back_bit_by_bit);
   RUN(an_empty_result_and_an_empty_list_come_back);
+  RUN(operations_come_back_with_every_figure);
+  RUN(operations_that_are_none_are_refused);
+  RUN(a_kind_of_a_later_version_is_kept);
   RUN(one_result_is_a_document_of_one);
   RUN(many_samples_are_streamed);
   RUN(a_write_callback_has_the_last_word);

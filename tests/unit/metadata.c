@@ -303,11 +303,6 @@ static void fake_describe(void *self, kmb_emit_fn emit, void *user) {
   emit(user, "host.turbo", NULL, "no such file");
 }
 
-static void fake_telemetry(void *self, kmb_emit_fn emit, void *user) {
-  (void)self;
-  emit(user, "clock_mhz", "2700", NULL);
-}
-
 static const kmb_backend_ops fake_ops = {
     .struct_size = sizeof(kmb_backend_ops),
     .name = "fake",
@@ -316,7 +311,6 @@ static const kmb_backend_ops fake_ops = {
     .attr_text = fake_text,
     .memory_available = fake_memory,
     .describe = fake_describe,
-    .telemetry = fake_telemetry,
 };
 
 static kmb_device fake_device(const kmb_backend_ops *ops) {
@@ -353,7 +347,6 @@ static void the_machine_and_the_device_are_recorded(void) {
   unsetenv("NCCL_ALGO");
   kmbi_fail(KMB_ERR_BUSY, "before");
   kmbi_metadata_collect(&device, NULL, result);
-  kmbi_metadata_telemetry(&device, "before", result);
   REQUIRE_STR(kmb_last_error(NULL, NULL), "before");
   REQUIRE_STR(value_of(result, "kmb.version"), KMB_VERSION);
   REQUIRE_HAS(value_of(result, "host.kernel"), "Linux ");
@@ -375,7 +368,6 @@ static void the_machine_and_the_device_are_recorded(void) {
   REQUIRE_STR(value_of(result, "host.cpu"), "some");
   REQUIRE_STR(value_of(result, "host.api_key"), HIDDEN);
   REQUIRE_HAS(reason_of(result, "host.turbo"), "no such file");
-  REQUIRE_STR(value_of(result, "telemetry.before.clock_mhz"), "2700");
   REQUIRE_HAS(reason_of(result, "revision.commit"), "did not say");
   REQUIRE_HAS(reason_of(result, "revision.tree"), "did not say");
   for (const kmbi_entry *at = result->metadata; at; at = at->next) {
@@ -384,18 +376,6 @@ static void the_machine_and_the_device_are_recorded(void) {
     REQUIRE(strncmp(at->key, "note.", 5) != 0);
   }
   REQUIRE_OK(kmbi_result_finish(&result));
-  kmb_result_destroy(result);
-}
-
-static void a_backend_without_telemetry_says_so(void) {
-  kmb_backend_ops ops = fake_ops;
-  ops.telemetry = NULL;
-  ops.describe = NULL;
-  kmb_device device = fake_device(&ops);
-  kmb_result *result = new_result();
-  kmbi_metadata_collect(&device, NULL, result);
-  kmbi_metadata_telemetry(&device, "after", result);
-  REQUIRE_HAS(reason_of(result, "telemetry.after"), "reads no telemetry");
   kmb_result_destroy(result);
 }
 
@@ -476,7 +456,6 @@ static void every_allocation_may_fail(void) {
     kmb_status status = kmbi_result_create(&memory, &result);
     if (!status) {
       kmbi_metadata_collect(&device, &params, result);
-      kmbi_metadata_telemetry(&device, "during", result);
       status = kmbi_result_finish(&result);
     }
     kmb_result_destroy(result);
@@ -496,7 +475,6 @@ int main(void) {
   RUN(command_lines_keep_no_secret);
   RUN(axes_and_the_name_keep_no_secret);
   RUN(the_machine_and_the_device_are_recorded);
-  RUN(a_backend_without_telemetry_says_so);
   RUN(the_caller_is_recorded_without_secrets);
   RUN(every_allocation_may_fail);
   return 0;

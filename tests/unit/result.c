@@ -32,9 +32,9 @@ static void the_table_is_the_map(void) {
 }
 
 static void every_key_is_used_once_and_none_is_structural(void) {
-  static const char *const structural[] = {"axes",     "absent",
-                                           "findings", "samples_ns",
-                                           "metadata", "metadata_absent"};
+  static const char *const structural[] = {
+      "axes", "absent",   "findings",       "samples_ns",
+      "ops",  "metadata", "metadata_absent"};
   for (size_t i = 0; i < kmbi_value_count; i++) {
     for (size_t k = 0; k < i; k++)
       REQUIRE(strcmp(kmbi_value_table[i].key, kmbi_value_table[k].key) != 0);

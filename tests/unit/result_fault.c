@@ -1,50 +1,25 @@
 /* Each allocation of our own and of jansson fails once, in turn: a clean
  * NOMEM, nothing leaked, and it works again afterwards. */
+#include "heap.h"
 #include "samples.h"
 
 #include <jansson.h>
 
-/* Fails the k-th allocation, counted from 0, and counts what is live. */
-static struct {
-  long until, calls, live;
-  bool hit;
-} faults;
+static heap faults;
 
-static void *fault_alloc(void *user, size_t size, size_t align) {
-  (void)user;
-  (void)align;
-  if (faults.calls++ == faults.until) {
-    faults.hit = true;
-    return NULL;
-  }
-  faults.live++;
+static void *jansson_alloc(size_t size) {
+  if (heap_fails(&faults)) return NULL;
+  faults.blocks_out++;
   return malloc(size);
 }
 
-static void fault_free(void *user, void *pointer, size_t size) {
-  (void)user;
-  (void)size;
-  faults.live--;
+static void jansson_free(void *pointer) {
+  faults.blocks_out -= pointer != NULL;
   free(pointer);
 }
 
-static void *jansson_alloc(size_t size) {
-  return fault_alloc(NULL, size, 1);
-}
-
-static void jansson_free(void *pointer) {
-  if (pointer) fault_free(NULL, pointer, 0);
-}
-
-static kmb_hooks fault_hooks(void) {
-  kmb_hooks hooks = kmb_hooks_init();
-  hooks.alloc = fault_alloc;
-  hooks.free = fault_free;
-  return hooks;
-}
-
 static kmb_status build(kmb_results **results) {
-  const kmb_hooks hooks = fault_hooks();
+  const kmb_hooks hooks = heap_hooks(&faults);
   const kmbi_memory memory = kmbi_memory_from(&hooks);
   kmb_status status = kmb_results_create(&hooks, results);
   for (int i = 0; i < 20 && !status; i++) {
@@ -106,7 +81,7 @@ static kmb_status step_table(const kmb_results *results, const sink *document) {
 
 static kmb_status step_read(const kmb_results *unused, const sink *document) {
   (void)unused;
-  const kmb_hooks hooks = fault_hooks();
+  const kmb_hooks hooks = heap_hooks(&faults);
   source input = {document->data, document->size, 0, 0};
   kmb_results *again = NULL;
   kmb_status status =
@@ -114,12 +89,12 @@ static kmb_status step_read(const kmb_results *unused, const sink *document) {
   REQUIRE(!status == !!again);
   if (!status) {
     sink s = {0};
-    long armed = faults.until;
-    faults.until = -1;
+    uint64_t armed = faults.fail_at;
+    faults.fail_at = 0;
     REQUIRE_OK(kmb_results_write_json(again, sink_write, &s));
     REQUIRE_STR(s.data, document->data);
     free(s.data);
-    faults.until = armed;
+    faults.fail_at = armed;
   }
   kmb_results_destroy(again);
   return status;
@@ -128,14 +103,15 @@ static kmb_status step_read(const kmb_results *unused, const sink *document) {
 /* Runs a step with each of its allocations failing, until one run meets no
  * failure any more. */
 static void sweep(step run, const kmb_results *results, const sink *document) {
-  long base = faults.live, k = 0;
+  int64_t base = faults.blocks_out;
+  uint64_t k = 0;
   for (;; k++) {
-    faults.until = k;
+    faults.fail_at = k + 1;
     faults.calls = 0;
-    faults.hit = false;
+    faults.failed = false;
     kmb_status status = run(results, document);
-    REQUIRE_EQ(faults.live, base);
-    if (!faults.hit) {
+    REQUIRE_EQ(faults.blocks_out, base);
+    if (!faults.failed) {
       REQUIRE_EQ(status, KMB_OK);
       break;
     }
@@ -143,7 +119,7 @@ static void sweep(step run, const kmb_results *results, const sink *document) {
     kmb_status last = KMB_OK;
     REQUIRE_HAS(kmb_last_error(&last, NULL), "no memory");
     REQUIRE_EQ(last, KMB_ERR_NOMEM);
-    faults.until = -1;
+    faults.fail_at = 0;
     REQUIRE_OK(run(results, document));
   }
   REQUIRE(k > 0);
@@ -152,7 +128,7 @@ static void sweep(step run, const kmb_results *results, const sink *document) {
 static void every_allocation_may_fail(void) {
   kmb_results *results = NULL;
   sink document = {0};
-  faults.until = -1;
+  faults.fail_at = 0;
   REQUIRE_OK(build(&results));
   REQUIRE_OK(kmb_results_write_json(results, sink_write, &document));
   sweep(step_build, results, &document);
@@ -162,7 +138,7 @@ static void every_allocation_may_fail(void) {
   sweep(step_read, results, &document);
   free(document.data);
   kmb_results_destroy(results);
-  REQUIRE_EQ(faults.live, 0);
+  REQUIRE_EQ(faults.blocks_out, 0);
 }
 
 int main(void) {

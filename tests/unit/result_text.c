@@ -208,6 +208,58 @@ static void the_reading_has_a_fixed_order(void) {
   kmb_result_destroy(r);
 }
 
+static void several_operations_have_a_short_table(void) {
+  kmb_result *r = projection("a", "1", 100);
+  kmb_op ops[12];
+  for (int i = 0; i < 12; i++) {
+    ops[i] = kmb_op_init();
+    ops[i].kind = KMB_OP_KERNEL;
+    ops[i].name = i == 3
+                      ? "a_name_of_a_kernel_that_is_so_long_that_nobody_has_a"
+                        "_line_for_all_of_it"
+                      : "k";
+    ops[i].start_ns = 10.0 * i;
+    ops[i].duration_ns = 5;
+    ops[i].min_ns = 4;
+    ops[i].max_ns = 6;
+    ops[i].share_pct = i < 4 ? 1 : 10 + i;
+  }
+  ops[11].kind = KMB_OP_MEMCPY;
+  ops[11].name = NULL;
+  ops[11].bytes = 2048;
+  ops[11].stream = 9;
+  kmbi_result_set_ops(r, ops, 12);
+  kmbi_result_set_u64(r, KMB_VALUE_OP_SAMPLES, 57);
+  kmbi_result_set_u64(r, KMB_VALUE_OP_SAMPLES_OTHER, 3);
+  kmbi_result_set_u64(r, KMB_VALUE_OPS_OMITTED, 0);
+  kmbi_result_set_f64(r, KMB_VALUE_GAPS, 12);
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "operations 12 an iteration, over 57 samples (3 had other "
+                    "operations), gaps of 12.00 ns\n");
+  REQUIRE_HAS(text, "\n             14.0% 5.000 ns [4.000 ns, 6.000 ns] from "
+                    "40.00 ns on stream 0: kernel k\n");
+  REQUIRE_HAS(text, "21.0% 5.000 ns [4.000 ns, 6.000 ns] from 110.0 ns on "
+                    "stream 9: memcpy of 2 KiB\n");
+  REQUIRE_HAS(text, "\n             4.0% 4 more\n");
+  REQUIRE(!strstr(text, "from 30.00 ns"));
+  free(text);
+  kmbi_result_set_u64(r, KMB_VALUE_OPS_OMITTED, 44);
+  text = text_of(r);
+  REQUIRE_HAS(text, "operations 56 an iteration");
+  REQUIRE_HAS(text, "4.0% 4 more, and 44 without a row\n");
+  free(text);
+  kmbi_result_set_ops(r, ops + 3, 2);
+  text = text_of(r);
+  REQUIRE_HAS(text, "kernel\n               "
+                    "a_name_of_a_kernel_that_is_so_long_that_nobody_h…\n");
+  free(text);
+  kmbi_result_set_ops(r, ops, 1);
+  text = text_of(r);
+  REQUIRE(!strstr(text, "operations"));
+  free(text);
+  kmb_result_destroy(r);
+}
+
 static void the_gravest_finding_comes_first(void) {
   kmb_result *r = projection("a", "1", 100);
   kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_NOTE, NULL, 0, "n1");
@@ -336,19 +388,58 @@ static kmb_results *projections(void) {
 static void a_list_is_an_aligned_table(void) {
   kmb_results *list = projections();
   char *text = table_of(list);
-  REQUIRE_HAS(
-      text, "name    rows  tokens      time   ±99%  samples  stop        GB/s  "
-            "%ceil  predict  observed  cache    timer  findings\n----");
+  REQUIRE_HAS(text,
+              "In every row: rows 4096, predict memory, observed memory, cache "
+              "ROTATED, timer HOST\n\n"
+              "name    tokens      time   ±99%  samples   GB/s  %ceil  "
+              "findings\n----");
   REQUIRE_HAS(
       text,
-      "\nq_proj  4096       1  36.13 µs  1.00%      412  CONVERGED  18.58  "
-      "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED\n"
-      "k_proj  4096       1  9.130 µs  1.00%      412  CONVERGED  18.58  "
-      "87.2%  memory   memory    ROTATED  HOST   UNCALIBRATED "
-      "ABOVE_PEAK\n"
-      "q_proj  4096       8  1.235 ms  1.00%      412  CONVERGED  18.58  "
-      "    ?  memory   memory    ROTATED  HOST   UNCALIBRATED\n\n");
+      "\nq_proj       1  36.13 µs  1.00%      412  18.58  87.2%  UNCALIBRATED\n"
+      "k_proj       1  9.130 µs  1.00%      412  18.58  87.2%  ABOVE_PEAK "
+      "UNCALIBRATED\n"
+      "q_proj       8  1.235 ms  1.00%      412  18.58      ?  "
+      "UNCALIBRATED\n\n");
   REQUIRE(!strstr(text, "GFLOP/s"));
+  free(text);
+  kmb_results_destroy(list);
+}
+
+static size_t widest_line(const char *text) {
+  char line[1024];
+  size_t widest = 0;
+  for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    size_t width = kmbi_utf8_width(line);
+    if (width > widest) widest = width;
+  }
+  return widest;
+}
+
+static void findings_stand_below_rows_that_have_no_room(void) {
+  kmb_results *list = NULL;
+  REQUIRE_OK(kmb_results_create(NULL, &list));
+  for (int i = 0; i < 2; i++) {
+    const kmb_pair axes[] = {{"tokens", i ? "8" : "1"},
+                             {"shape", i ? "4096x4096" : "14336x4096"},
+                             {"routine", i ? "sgemm" : "sgemv"}};
+    kmb_result *r = projection("gate", "1", 8050000);
+    kmbi_result_set_axes(r, axes, 3);
+    kmbi_result_set_f64(r, KMB_VALUE_ACHIEVED_FLOPS, 14.59e9);
+    kmbi_result_set_text(r, KMB_VALUE_OBSERVED_BOUND, i ? "neither" : "memory");
+    if (i == 0) {
+      kmbi_result_find(r, KMB_FINDING_NOT_QUIET, KMB_NOTE, NULL, 0, "a");
+      kmbi_result_find(r, KMB_FINDING_NOT_QUIET, KMB_WARNING, NULL, 0, "b");
+      kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_WARNING, NULL, 0, "c");
+      kmbi_result_find(r, KMB_FINDING_DRIFT, KMB_WARNING, NULL, 0, "d");
+      kmbi_result_find(r, KMB_FINDING_ABOVE_PEAK, KMB_DOUBT, NULL, 0, "e");
+    }
+    REQUIRE_OK(kmb_results_add(list, r));
+  }
+  char *text = table_of(list);
+  REQUIRE_HAS(text, "87.2%  memory\n    ABOVE_PEAK NOT_QUIET DRIFT\ngate");
+  REQUIRE_HAS(text, "87.2%  neither\n\n");
+  REQUIRE(widest_line(text) <= KMBI_LINE_WIDTH);
   free(text);
   kmb_results_destroy(list);
 }
@@ -424,12 +515,15 @@ static void rows_that_differ_are_not_summed_up(void) {
   kmb_results *list = NULL;
   REQUIRE_OK(kmb_results_create(NULL, &list));
   kmb_result *r = projection("a", "1", 100);
+  kmbi_result_set_u64(r, KMB_VALUE_LLC_BYTES, 2 << 20);
   REQUIRE_OK(kmb_results_add(list, r));
   r = projection("b", "1", 100);
   kmbi_result_meta(r, "device.name", "Other CPU", NULL);
+  kmbi_result_set_u64(r, KMB_VALUE_LLC_BYTES, 1 << 20);
   REQUIRE_OK(kmb_results_add(list, r));
   char *text = table_of(list);
   REQUIRE_HAS(text, "Some CPU (rows differ)");
+  REQUIRE_HAS(text, "last-level cache 2 MiB (rows differ)");
   free(text);
   kmb_results_destroy(list);
 }
@@ -500,6 +594,7 @@ int main(void) {
   RUN(a_result_without_a_time_says_so);
   RUN(every_section_shows);
   RUN(the_reading_has_a_fixed_order);
+  RUN(several_operations_have_a_short_table);
   RUN(the_gravest_finding_comes_first);
   RUN(an_interval_below_zero_is_not_clamped);
   RUN(a_share_in_a_message_has_no_exponent);
@@ -507,6 +602,7 @@ int main(void) {
   RUN(the_distance_of_reuse_is_said_once);
   RUN(long_names_are_short_in_the_grid_alone);
   RUN(a_list_is_an_aligned_table);
+  RUN(findings_stand_below_rows_that_have_no_room);
   RUN(what_rows_share_is_said_once);
   RUN(rows_of_one_axis_are_named_by_it);
   RUN(two_findings_of_a_row_are_one_row);

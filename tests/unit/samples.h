@@ -64,6 +64,11 @@ static inline void fill_sample(kmb_result *result, const char *name) {
   kmbi_result_format(result, KMB_VALUE_READING, "memory-bound: %d%%", 87);
   kmbi_result_absent(result, KMB_VALUE_SUM, "only %s sees them", "TRACE");
   kmbi_result_absent(result, KMB_VALUE_BUSY, "only %s sees them", "TRACE");
+  const kmb_op ops[] = {{sizeof(kmb_op), "_Z4gemmPf", 0, 36000.5, 35000,
+                         37000.25, 99.5, 0, KMB_OP_KERNEL, 7},
+                        {sizeof(kmb_op), NULL, 36000.5, 0.1, 0, 1e300, 5e-324,
+                         UINT64_MAX, KMB_OP_MEMCPY, UINT32_MAX}};
+  kmbi_result_set_ops(result, ops, 2);
   kmbi_result_set_samples(result, ns, 4);
   kmbi_result_find(result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
                    "others took %.1f%%", 3.5);

@@ -3,12 +3,84 @@
 
 #include <math.h>
 #include <stats.h>
+#include <stats_blocks.h>
 
 enum { MANY = 40000 };
 
 static double samples[MANY], scratch[MANY];
 
+/* --- quantiles and ranks ------------------------------------------------ */
+
+static void the_last_quantile_reads_no_further(void) {
+  const double x[] = {1, 2, 3, NAN};
+  REQUIRE_NEAR(kmbi_quantile(x, 3, 1), 3, 0);
+  REQUIRE_NEAR(kmbi_quantile(x, 3, 0.75), 2.5, 0);
+  REQUIRE_NEAR(kmbi_quantile(x, 1, 1), 1, 0);
+}
+
+/* The largest k with 2 P(B <= k) <= 1%, summed up; 2^-n needs a logarithm. */
+static size_t exact_rank(size_t n) {
+  double term = -(double)n * log(2);
+  double sum = exp(term);
+  for (size_t k = 0;; k++) {
+    term += log((double)(n - k) / (double)(k + 1));
+    if (2 * (sum + exp(term)) > 0.01) return k;
+    sum += exp(term);
+  }
+}
+
+/* Up to 1000 they are summed; the approximation is first off at 1478, by one.
+ */
+static void ranks_are_the_binomials(void) {
+  static const size_t further[] = {3575, 5048, 5673, 7563, 10033};
+  size_t low = 0;
+  size_t high = 0;
+  for (size_t n = 8; n < 1478; n++) {
+    REQUIRE(kmbi_median_ranks(n, &low, &high));
+    REQUIRE_EQ(low, exact_rank(n));
+  }
+  for (size_t i = 0; i < 5; i++) {
+    REQUIRE(kmbi_median_ranks(further[i], &low, &high));
+    REQUIRE_EQ(low, exact_rank(further[i]));
+  }
+}
+
+static void two_samples_are_two_halves(void) {
+  const double x[] = {1, 5};
+  REQUIRE(!kmbi_halves_agree(x, 2, 3.9, scratch));
+  REQUIRE(kmbi_halves_agree(x, 2, 4, scratch));
+  REQUIRE(kmbi_halves_agree(x, 1, 0, scratch));
+}
+
+static void looks_round_down(void) {
+  REQUIRE_EQ(kmbi_next_look(13), 16);
+  REQUIRE_EQ(kmbi_next_look(16), 20);
+  REQUIRE_EQ(kmbi_next_look(19), 24);
+}
+
+/* --- dither --------------------------------------------------------------- */
+
+/* Readings half a step from the median say where it lies. */
+static void samples_beside_the_median_leave_nothing_open(void) {
+  kmbi_interval interval;
+  for (int i = 0; i < 20; i++)
+    samples[i] = i % 2 ? 32 : 0;
+  REQUIRE(kmbi_interval_of(samples, 20, 32, 1, scratch, &interval));
+  REQUIRE_NEAR(interval.median, 16, 0);
+  REQUIRE_NEAR(interval.tick_part, 0, 0);
+}
+
 /* --- design effect ------------------------------------------------------ */
+
+/* Sixteen blocks are all; without variance there is no effect. */
+static void a_block_effect_is_of_sixteen_blocks(void) {
+  double blocks[KMBI_BLOCKS + 1];
+  for (int b = 0; b <= KMBI_BLOCKS; b++)
+    blocks[b] = b % 2 ? 1 : -1;
+  blocks[KMBI_BLOCKS] = 1e9;
+  REQUIRE_NEAR(kmbi_block_effect(blocks, 1600, 1), 100.0 * 16 / 15, 1e-9);
+  REQUIRE_NEAR(kmbi_block_effect(blocks, 1600, 0), 1, 0);
+}
 
 /* Samples that tie with the median are on neither side: blocks of 100 that lie
  * below (4), at (8) and above it (4) have means -1, 0 and 1, a variance of 1/2
@@ -80,6 +152,29 @@ static void a_trend_below_the_target_is_not_dropped(void) {
              KMBI_GO_ON);
 }
 
+/* What the clock's step alone leaves open is no reason to drop: a trend is
+ * dropped while the interval is wider than twice half a step. */
+static void a_trend_is_dropped_while_wider_than_a_step(void) {
+  int dropped = 0;
+  int kept = 0;
+  for (int i = 0; i < 20000; i++)
+    samples[i] = 1000 + 0.002 * i;
+  for (int i = 0; i < 75; i++) {
+    double tick = pow(1.05, i);
+    kmbi_interval interval;
+    kmbi_rule rule = {
+        .min_samples = 50, .target = 1e-6, .tick = tick, .seed = 1};
+    kmbi_verdict verdict =
+        kmbi_look(&rule, samples, 20000, 1e9, scratch, &interval);
+    double sampling = interval.half - interval.tick_part;
+    if (sampling <= tick / 2) break; /* stops there */
+    REQUIRE_EQ(verdict, sampling > tick ? KMBI_DROP_HALF : KMBI_GO_ON);
+    dropped += verdict == KMBI_DROP_HALF;
+    kept += verdict == KMBI_GO_ON;
+  }
+  REQUIRE(dropped > 5 && kept > 5);
+}
+
 /* --- modes -------------------------------------------------------------- */
 
 /* `high` samples of 200 among n, the others 100. */
@@ -107,6 +202,18 @@ static void a_mode_has_a_least_number_of_samples(void) {
   REQUIRE(!found(384, 23, &m));
   REQUIRE(!found(128, 23, &m));
   REQUIRE(found(128, 27, &m));
+}
+
+/* 64 samples are enough; beyond as many as there are nothing is touched. */
+static void modes_need_sixty_four_samples(void) {
+  kmbi_modes m;
+  REQUIRE(found(64, 32, &m));
+  REQUIRE_NEAR(m.share, 0.5, 0);
+  REQUIRE(!found(63, 31, &m));
+  REQUIRE_NEAR(m.low, 0, 0);
+  scratch[1000] = -7;
+  REQUIRE(found(1000, 500, &m));
+  REQUIRE_NEAR(scratch[1000], -7, 0);
 }
 
 /* The dither that spreads ties leaves the centres where they are. */
@@ -158,12 +265,20 @@ static void close_modes_need_wider_windows(void) {
 }
 
 int main(void) {
+  RUN(the_last_quantile_reads_no_further);
+  RUN(ranks_are_the_binomials);
+  RUN(two_samples_are_two_halves);
+  RUN(looks_round_down);
+  RUN(samples_beside_the_median_leave_nothing_open);
+  RUN(a_block_effect_is_of_sixteen_blocks);
   RUN(ties_with_the_median_are_on_neither_side);
   RUN(a_difference_of_exactly_half_a_tick_is_no_drift);
   RUN(drift_stands_out_at_its_threshold);
   RUN(a_trend_below_the_target_is_not_dropped);
+  RUN(a_trend_is_dropped_while_wider_than_a_step);
   RUN(a_mode_has_a_least_share);
   RUN(a_mode_has_a_least_number_of_samples);
+  RUN(modes_need_sixty_four_samples);
   RUN(dither_does_not_move_the_modes);
   RUN(widths_may_vanish_beside_the_samples);
   RUN(modes_may_differ_in_width);

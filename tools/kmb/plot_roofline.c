@@ -1,4 +1,17 @@
 /* kmb plot roofline: results below their ceilings, both axes logarithmic. */
+#include "kmb.h"
+
+void plot_roofline_help(FILE *to) {
+  fputs("usage: kmb plot roofline RESULT.json... -o FILE.svg|.png|.pdf\n\n"
+        "Draws results below their ceilings: intensity to the right, FLOP/s "
+        "upwards, both\nlogarithmic. Each ceiling says of which kind it is. "
+        "Results without FLOPs or bytes\nhave no place in the picture and are "
+        "named below it.\n",
+        to);
+}
+
+#ifdef KMB_HAS_CAIRO
+
 #include "plot.h"
 
 #include <math.h>
@@ -25,15 +38,6 @@ typedef struct frame {
   double x0, x1, y0, y1;  /* log10 */
   double bandwidth, peak; /* the highest ceilings; 0: none */
 } frame;
-
-void plot_roofline_help(FILE *to) {
-  fputs("usage: kmb plot roofline RESULT.json... -o FILE.svg|.png|.pdf\n\n"
-        "Draws results below their ceilings: intensity to the right, FLOP/s "
-        "upwards, both\nlogarithmic. Each ceiling says of which kind it is. "
-        "Results without FLOPs or bytes\nhave no place in the picture and are "
-        "named below it.\n",
-        to);
-}
 
 static double to_x(const frame *f, double intensity) {
   double share = (log10(intensity) - f->x0) / (f->x1 - f->x0);
@@ -490,3 +494,15 @@ int plot_roofline_main(int argc, char **argv) {
   free(read);
   return status;
 }
+
+#else
+
+int plot_roofline_main(int argc, char **argv) {
+  (void)argc;
+  (void)argv;
+  return usage("plot roofline",
+               "this kmb was built without cairo; install it (Debian package "
+               "libcairo2-dev) and build again");
+}
+
+#endif

@@ -334,6 +334,10 @@ static void lists_of_a_result(const kmb_result *r) {
   HOLDS(kmb_result_axis_count(r) == 1);
   OK(kmb_result_axis(r, 0, &axis));
   HOLDS(strcmp(axis.key, "n") == 0 && strcmp(axis.value, "1024") == 0);
+  kmb_op op = kmb_op_init();
+  HOLDS(kmb_result_op_count(r) == 0); /* the host's clock sees none */
+  HOLDS(kmb_result_op(r, 0, &op) == KMB_ERR_INVALID);
+  HOLDS(strcmp(kmb_op_kind_name(KMB_OP_MEMCPY), "memcpy") == 0);
   HOLDS(kmb_result_metadata_count(r) > 0);
   for (uint64_t i = 0; i < kmb_result_metadata_count(r); i++) {
     kmb_metadata_entry entry = kmb_metadata_entry_init();

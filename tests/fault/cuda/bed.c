@@ -1,11 +1,14 @@
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "bed.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <time.h>
 
 #include "sim/costs.h"
 
-/* The process's clocks: these definitions come before the C library's. */
+/* The process's clocks and threads: these definitions come before the C
+ * library's. */
 
 int clock_gettime(clockid_t clock, struct timespec *t) {
   uint64_t base = clock == CLOCK_REALTIME ? UINT64_C(1700000000) : 0;
@@ -22,17 +25,19 @@ int nanosleep(const struct timespec *wanted, struct timespec *left) {
   return 0;
 }
 
-static void *counted_alloc(void *user, size_t size, size_t align) {
-  bed *b = user;
-  void *memory = aligned_alloc(align, (size + align - 1) / align * align);
-  if (memory) b->in_use += size;
-  return memory;
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                           const struct timespec *until) {
+  return sim_timed_wait(condition, mutex,
+                        (uint64_t)until->tv_sec * 1000000000u +
+                            (uint64_t)until->tv_nsec);
 }
 
-static void counted_free(void *user, void *memory, size_t size) {
-  bed *b = user;
-  if (memory) b->in_use -= size;
-  free(memory);
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                   void *(*run)(void *), void *user) {
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  if (sim_set()->no_threads) return EAGAIN;
+  *(void **)(&real) = dlsym(RTLD_NEXT, "pthread_create");
+  return real(thread, attributes, run, user);
 }
 
 void bed_set_up(bed *b) {
@@ -45,6 +50,7 @@ void bed_set_up(bed *b) {
   KMBI_CU_MAP(LOOK_UP)
 #undef LOOK_UP
   *(void **)(&b->synchronize) = dlsym(library, "cuCtxSynchronize");
+  *(void **)(&b->wait_event) = dlsym(library, "cuStreamWaitEvent");
   CU(b, cuInit, 0);
   CU(b, cuDevicePrimaryCtxRetain, &b->context, 0);
   CU(b, cuCtxSetCurrent, b->context);
@@ -53,11 +59,8 @@ void bed_set_up(bed *b) {
 }
 
 kmb_status bed_open(bed *b, const char *name) {
-  kmb_hooks hooks = kmb_hooks_init();
+  kmb_hooks hooks = heap_hooks(&b->memory);
   kmb_device_params params = kmb_device_params_init();
-  hooks.alloc = counted_alloc;
-  hooks.free = counted_free;
-  hooks.alloc_user = b;
   params.hooks = &hooks;
   return kmb_device_open(name, &params, &b->device);
 }
@@ -65,7 +68,7 @@ kmb_status bed_open(bed *b, const char *name) {
 void bed_close(bed *b) {
   kmb_device_close(b->device);
   b->device = NULL;
-  REQUIRE_EQ(b->in_use, 0);
+  REQUIRE_EQ(b->memory.bytes_out, 0);
 }
 
 void bed_tear_down(bed *b) {

@@ -5,17 +5,19 @@
 
 #include <kmb/kmb.h>
 
-#include "../../require.h"
+#include "../../heap.h"
 #include "sim/sim.h"
 
 typedef struct bed {
   kmbi_cu_driver cu;
   unsigned (*synchronize)(void);
+  unsigned (*wait_event)(kmbi_cu_stream stream, kmbi_cu_event event,
+                         unsigned flags);
   kmb_device *device;
   kmbi_cu_context context;
   kmbi_cu_module module;
   kmbi_cu_stream stream; /* the test's own, non-blocking */
-  uint64_t in_use;       /* bytes of the host allocator's hook */
+  heap memory;           /* of the library */
 } bed;
 
 /* The test's own part: context, module, stream. Then the library's device. */

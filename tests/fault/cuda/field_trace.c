@@ -87,6 +87,24 @@ static void f12_warm_up_records_stay_out(void) {
   bed_end(&b);
 }
 
+/* Some of a launch's records, and the rest with the next ones. */
+static void f12_records_in_parts_are_of_their_own_launch(void) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  sim_set()->halves = true;
+  spin s = bed_spin(&b, 3, 3);
+  kmb_bench_params p = traced(&s, KMB_LAUNCH_PLAIN);
+  p.flags |= KMB_BENCH_NO_WARMUP;
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS), 3);
+  REQUIRE_EQ(bed_u64(r, KMB_VALUE_SAMPLES_INVALID), 0);
+  REQUIRE(bed_f64(r, KMB_VALUE_MIN) > 10000);
+  REQUIRE(bed_f64(r, KMB_VALUE_MAX) < 12000);
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
 static void records_in_any_order_serve(void) {
   bed b;
   kmb_result *r = NULL;
@@ -151,43 +169,22 @@ static double dropped(const kmb_result *r) {
   return number;
 }
 
-typedef struct failing {
-  spin s;
-  int calls, fail_at;
-} failing;
-
-static kmb_status launch_failing(void *user, const kmb_launch *l) {
-  failing *f = user;
-  kmb_status status = bed_launch_spin(&f->s, l);
-  return ++f->calls == f->fail_at ? KMB_ERR_IO : status;
-}
-
-/* CUPTI counts what it drops, from one question to the next: nothing of what an
- * earlier measurement lost is of this one. */
 static void records_that_cupti_drops_are_told(void) {
   bed b;
-  kmb_result *r = NULL;
   bed_start(&b);
-  failing f = {bed_spin(&b, 3, 1), 0, 40};
-  kmb_bench_params p = traced(&f.s, KMB_LAUNCH_PLAIN);
-  p.launch = launch_failing;
-  p.launch_user = &f;
-  sim_set()->drop_every = 1;
-  REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_INCORRECT);
-  sim_set()->drop_every = 5;
-  f.calls = 0;
-  REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_IO);
-  sim_set()->drop_every = 0;
-  REQUIRE_OK(kmb_bench(b.device, &p, &r));
-  REQUIRE(dropped(r) == 0);
-  kmb_result_destroy(r);
-  sim_set()->drop_every = 11;
-  REQUIRE_OK(kmb_bench(b.device, &p, &r));
-  REQUIRE(dropped(r) > 0);
-  REQUIRE(dropped(r) <= (double)bed_u64(r, KMB_VALUE_SAMPLES_INVALID) + 1);
-  REQUIRE(bed_finding(r, KMB_FINDING_RECORDS_MISSING));
-  REQUIRE(!bed_finding(r, KMB_FINDING_INVALID_TIMESTAMPS));
-  kmb_result_destroy(r);
+  spin s = bed_spin(&b, 3, 1);
+  kmb_bench_params p = traced(&s, KMB_LAUNCH_PLAIN);
+  for (int drops = 0; drops < 3; drops++) {
+    kmb_result *r = NULL;
+    sim_set()->drop_every = drops == 1 ? 11 : 0;
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE_EQ(dropped(r) > 0, drops == 1);
+    REQUIRE_EQ(dropped(r), (double)bed_u64(r, KMB_VALUE_SAMPLES_INVALID));
+    bool missing = bed_finding(r, KMB_FINDING_RECORDS_MISSING) != NULL;
+    REQUIRE_EQ(missing, drops == 1);
+    REQUIRE(!bed_finding(r, KMB_FINDING_INVALID_TIMESTAMPS));
+    kmb_result_destroy(r);
+  }
   bed_end(&b);
 }
 
@@ -215,36 +212,48 @@ static void f13_the_same_where_single_calls_are_not_recorded(void) {
   traced_through_the_driver(1);
 }
 
-enum { KERNELS = 24, COPIES = 7 };
+typedef struct many {
+  add a;
+  kmbi_cu_pointer from;
+  int kernels, copies;
+} many;
 static char host_copy[256];
 
 static kmb_status launch_many(void *user, const kmb_launch *l) {
-  add *a = user;
+  many *m = user;
+  add *a = &m->a;
   kmb_status status = KMB_OK;
-  for (int i = 0; !status && i < KERNELS; i++)
-    status = bed_launch_add(user, l);
-  for (int i = 0; !status && i < COPIES; i++)
-    if (a->b->cu.cuMemcpyDtoHAsync(host_copy,
-                                   (kmbi_cu_pointer)(uintptr_t)l->args[1],
-                                   sizeof host_copy, l->stream))
+  for (int i = 0; !status && i < m->kernels; i++)
+    status = bed_launch_add(a, l);
+  for (int i = 0; !status && i < m->copies; i++)
+    if (a->b->cu.cuMemcpyDtoHAsync(host_copy, m->from, sizeof host_copy,
+                                   l->stream))
       status = KMB_ERR_VENDOR;
   return status;
 }
 
+/* Kernels alone, copies alone, and both in one graph. */
 static void f14_a_graph_launch_shows_24_kernels_and_7_copies(void) {
+  static const int parts[][2] = {{24, 0}, {0, 7}, {24, 7}};
   bed b;
-  kmb_result *r = NULL;
   bed_start(&b);
   kmb_buffers *buffers = bed_add_buffers(&b, 256);
-  add a = {&b, bed_kernel(&b, "test_add"), 256};
-  kmb_bench_params p =
-      bed_params(KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
-  p.launch = launch_many;
-  p.launch_user = &a;
-  p.buffers = buffers;
-  REQUIRE_OK(kmb_bench(b.device, &p, &r));
-  REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS), KERNELS + COPIES);
-  kmb_result_destroy(r);
+  for (int i = 0; i < 3; i++) {
+    kmb_result *r = NULL;
+    many m = {
+        {&b, bed_kernel(&b, "test_add"), 256}, 0, parts[i][0], parts[i][1]};
+    CU(&b, cuMemAlloc, &m.from, sizeof host_copy);
+    kmb_bench_params p =
+        bed_params(KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
+    p.launch = launch_many;
+    p.launch_user = &m;
+    p.buffers = m.kernels ? buffers : NULL;
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS),
+               (uint64_t)(m.kernels + m.copies));
+    CU(&b, cuMemFree, m.from);
+    kmb_result_destroy(r);
+  }
   kmb_buffers_destroy(buffers);
   bed_end(&b);
 }
@@ -322,6 +331,11 @@ static void f18_events_after_cupti_say_so(void) {
   REQUIRE_OK(kmb_bench(b.device, &p, &r));
   REQUIRE(!bed_finding(r, KMB_FINDING_CUPTI_ATTACHED));
   kmb_result_destroy(r);
+  /* Asking leaves nothing behind. */
+  p.timer = KMB_TIMER_EVENT;
+  REQUIRE_OK(kmb_bench(b.device, &p, &r));
+  REQUIRE(bed_finding(r, KMB_FINDING_CUPTI_ATTACHED));
+  kmb_result_destroy(r);
   bed_end(&b);
 }
 
@@ -371,6 +385,7 @@ int main(void) {
   failed += ALONE(f9_records_without_times_are_counted_as_invalid);
   failed += ALONE(f10_a_drop_count_that_cannot_be_had_is_not_none);
   failed += ALONE(f12_warm_up_records_stay_out);
+  failed += ALONE(f12_records_in_parts_are_of_their_own_launch);
   failed += ALONE(records_in_any_order_serve);
   failed += ALONE(a_span_without_all_its_records_is_left_out);
   failed += ALONE(a_lost_only_kernel_is_missing_not_invalid);

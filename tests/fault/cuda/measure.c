@@ -153,6 +153,52 @@ static void auto_traces_cold_and_confirms(void) {
   bed_end(&b);
 }
 
+typedef struct stopping {
+  spin s;
+  unsigned launches, stop_at;
+  volatile int32_t cancel;
+} stopping;
+
+static kmb_status launch_until_stopped(void *user, const kmb_launch *launch) {
+  stopping *s = user;
+  if (++s->launches == s->stop_at) s->cancel = 1;
+  return bed_launch_spin(&s->s, launch);
+}
+
+/* Cancelled while samples are taken, so that the calibration that follows
+ * takes none: that is no property of the timer. */
+static void a_cancelled_calibration_is_made_up_for(void) {
+  bed b;
+  kmb_result *r = NULL;
+  kmb_device *device = NULL;
+  kmb_hooks hooks = kmb_hooks_init();
+  kmb_device_params d = kmb_device_params_init();
+  sim_reset();
+  bed_set_up(&b);
+  stopping s = {.s = bed_spin(&b, 5, 1)};
+  hooks.cancel = &s.cancel;
+  d.hooks = &hooks;
+  REQUIRE_OK(kmb_device_open("cuda:0", &d, &device));
+  kmb_bench_params p =
+      bed_params(KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  p.launch = launch_until_stopped;
+  p.launch_user = &s;
+  s.stop_at = 150;
+  p.min_samples = 500;
+  p.max_samples = 500;
+  REQUIRE_OK(kmb_bench(device, &p, &r));
+  REQUIRE_STR(bed_text(r, KMB_VALUE_STOP_REASON), "CANCELLED");
+  REQUIRE(bed_finding(r, KMB_FINDING_UNCALIBRATED));
+  kmb_result_destroy(r);
+  s.cancel = 0;
+  REQUIRE_OK(kmb_bench(device, &p, &r));
+  REQUIRE(!bed_finding(r, KMB_FINDING_UNCALIBRATED));
+  REQUIRE(bed_f64(r, KMB_VALUE_BIAS) > 0);
+  kmb_result_destroy(r);
+  kmb_device_close(device);
+  bed_tear_down(&b);
+}
+
 int main(void) {
   RUN(the_device_is_described);
   RUN(timers_agree_after_correction);
@@ -160,5 +206,6 @@ int main(void) {
   RUN(cold_takes_longer_than_warm);
   RUN(random_fill_is_the_hosts);
   RUN(auto_traces_cold_and_confirms);
+  RUN(a_cancelled_calibration_is_made_up_for);
   return 0;
 }

@@ -196,22 +196,20 @@ static void sim_describe(void *self, kmb_emit_fn emit, void *user) {
 }
 
 #ifndef SIM_BARE
-static void sim_telemetry(void *self, kmb_emit_fn emit, void *user) {
-  const sim_device *device = self;
+static void sim_telemetry(void *self, kmb_telemetry_fn emit, void *user) {
+  sim_device *device = self;
   const sim_config *c = &device->config;
-  char text[32];
+  device->clock += c->telemetry_cost;
   if (!c->telemetry) {
-    emit(user, "clock_mhz", NULL, "switched off in the specification");
+    emit(user, KMB_TELEMETRY_CLOCK, 0, "switched off in the specification");
     return;
   }
-  snprintf(text, sizeof text, "%.0f", c->clock / device->slowness);
-  emit(user, "clock_mhz", text, NULL);
-  emit(user, "throttle", device->throttled ? "power_cap" : "none", NULL);
-  snprintf(text, sizeof text, "%.0f", device->clock / 1e9 * c->preempt);
-  emit(user, "preemptions", text, NULL);
-  snprintf(text, sizeof text, "%.3f", device->clock / 1e9 * c->steal);
-  emit(user, "steal_ms", text, NULL);
-  emit(user, "temperature_c", NULL, "a simulated device has none");
+  emit(user, KMB_TELEMETRY_CLOCK, c->clock / device->slowness, NULL);
+  emit(user, KMB_TELEMETRY_THROTTLE,
+       device->throttled ? KMB_THROTTLE_POWER_CAP : 0, NULL);
+  emit(user, KMB_TELEMETRY_PREEMPTIONS, device->clock / 1e9 * c->preempt, NULL);
+  emit(user, KMB_TELEMETRY_STEAL, device->clock / 1e9 * c->steal, NULL);
+  emit(user, KMB_TELEMETRY_TEMPERATURE, 0, "a simulated device has none");
 }
 #endif
 
@@ -250,6 +248,8 @@ static const kmb_backend_ops table = {
     .describe = sim_describe,
 #ifndef SIM_BARE
     .sweep_prepare = sim_sweep_prepare,
+    .plan_ops = sim_plan_ops,
+    .graph_launch = sim_graph_launch,
     .bias = sim_bias,
     .ceiling = sim_ceiling,
     .telemetry = sim_telemetry,

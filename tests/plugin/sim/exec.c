@@ -44,7 +44,8 @@ static kmb_status undisturbed(sim_device *device, const sim_kernel *kernel,
   return KMB_OK;
 }
 
-static kmb_status record_run(sim_device *device, double start, double end) {
+static kmb_status record_run(sim_device *device, double start, double end,
+                             const sim_kernel *kernel) {
   if (device->run_count == device->run_capacity) {
     const kmb_host *host = &device->host;
     size_t capacity = device->run_capacity ? device->run_capacity * 2 : 16;
@@ -60,7 +61,11 @@ static kmb_status record_run(sim_device *device, double start, double end) {
     device->runs = runs;
     device->run_capacity = capacity;
   }
-  device->runs[device->run_count++] = (sim_run){start, end};
+  kmb_device_op op = {.name = kernel->name,
+                      .bytes = kernel->bytes,
+                      .stream = kernel->stream,
+                      .kind = kernel->kind ? kernel->kind : KMB_OP_KERNEL};
+  device->runs[device->run_count++] = (sim_run){start, end, op};
   return KMB_OK;
 }
 
@@ -77,7 +82,7 @@ kmb_status sim_execute(sim_device *device, const sim_kernel *kernel) {
   if (++device->kernels == device->config.hang) device->hung = true;
   device->idle_at = start + duration;
   if (kernel->run) kernel->run(kernel);
-  return record_run(device, start, device->idle_at);
+  return record_run(device, start, device->idle_at, kernel);
 }
 
 static kmb_status enqueue(sim_stream *stream, const sim_kernel *kernel) {

@@ -128,8 +128,12 @@ kmb_status sim_set(void *self, void *pointer, uint64_t pattern,
   kmb_status status = transfer(device, pointer, bytes, "set");
   if (status) return status;
   unsigned char *at = pointer;
-  for (uint64_t i = 0; i < bytes; i++)
-    at[i] = (unsigned char)(pattern >> (8 * (i % 8)));
+  unsigned char eight[8];
+  for (int i = 0; i < 8; i++)
+    eight[i] = (unsigned char)(pattern >> (8 * i));
+  for (; bytes >= sizeof eight; bytes -= sizeof eight, at += sizeof eight)
+    memcpy(at, eight, sizeof eight);
+  memcpy(at, eight, (size_t)bytes);
   return KMB_OK;
 }
 

@@ -102,6 +102,12 @@ static kmb_status check_desc(sim_device *device, const kmb_plan_desc *d) {
     sim_misuse(device, "plan_create: a required field is missing");
     return KMB_ERR_INVALID;
   }
+  if (d->graphs &&
+      (c->timer == KMB_TIMER_GRAPH || c->launch_mode != KMB_LAUNCH_GRAPH)) {
+    sim_misuse(device, "plan_create: prebuilt graphs as plain launches or with "
+                       "the timer GRAPH");
+    return KMB_ERR_INVALID;
+  }
   if (d->batch > 1 && (d->reset || single)) {
     sim_misuse(device, "plan_create: a batch with a reset hook or COLD on "
                        "HOST");
@@ -122,7 +128,7 @@ kmb_status sim_plan_create(void *self, const kmb_plan_desc *desc, void **out) {
     return host->fail(host->ctx, KMB_ERR_BUSY, 0,
                       "simulated device: the timer is held by another tool");
   bool graph = desc->choice.launch_mode == KMB_LAUNCH_GRAPH;
-  if (graph && device->config.nocapture)
+  if (graph && !desc->graphs && device->config.nocapture)
     return host->fail(host->ctx, KMB_ERR_CAPTURE, 0,
                       "simulated device: the launch cannot be captured");
   sim_plan *plan = host->alloc(host->ctx, sizeof *plan, _Alignof(sim_plan));
@@ -131,7 +137,7 @@ kmb_status sim_plan_create(void *self, const kmb_plan_desc *desc, void **out) {
                       "simulated device: no memory for a plan");
   *plan = (sim_plan){.device = device, .desc = *desc};
   device->plans++;
-  if (graph) status = capture(plan);
+  if (graph && !desc->graphs) status = capture(plan);
   if (status) {
     sim_plan_destroy(device, plan);
     return status;
@@ -147,14 +153,67 @@ kmb_status sim_plan_run(void *self, void *opaque, uint64_t count,
   const kmb_host *host = &device->host;
   uint64_t iteration = 0;
   *got = 0;
+  plan->op_count = 0;
   SIM_FAULT(device, plan_run);
   if (plan->device != device) sim_misuse(device, "plan_run of another device");
   while (*got < count && device->clock < until_ns &&
          !host->cancelled(host->ctx)) {
+    plan->sample = (uint32_t)*got;
     kmb_status status = sim_sample_take(plan, &iteration, &samples[*got]);
     if (status) return status;
     ++*got;
   }
+  return KMB_OK;
+}
+
+kmb_status sim_graph_launch(void *self, void *graph, void *stream) {
+  sim_device *device = self;
+  const sim_graph *given = graph;
+  const sim_stream *s = stream;
+  SIM_FAULT(device, graph_launch);
+  if (!s || s->device != device)
+    sim_misuse(device, "graph_launch on a stream that is not open");
+  device->run_count = 0;
+  return sim_replay(device, given->nodes, given->count);
+}
+
+kmb_status sim_plan_keep(sim_plan *plan, size_t count) {
+  const sim_device *device = plan->device;
+  const kmb_host *host = &device->host;
+  size_t needed = plan->op_count + count;
+  if (needed > plan->op_capacity) {
+    size_t capacity = 2 * needed;
+    kmb_device_op *ops =
+        host->alloc(host->ctx, capacity * sizeof *ops, _Alignof(kmb_device_op));
+    if (!ops)
+      return host->fail(host->ctx, KMB_ERR_NOMEM, 0,
+                        "simulated device: no memory for operations");
+    if (plan->ops) {
+      memcpy(ops, plan->ops, plan->op_count * sizeof *ops);
+      host->free(host->ctx, plan->ops, plan->op_capacity * sizeof *ops);
+    }
+    plan->ops = ops;
+    plan->op_capacity = capacity;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const sim_run *run = &device->runs[i];
+    double start = sim_step(device, run->start);
+    kmb_device_op *op = &plan->ops[plan->op_count++];
+    *op = run->op;
+    op->start_ns = start - sim_step(device, device->runs[0].start);
+    op->duration_ns = sim_step(device, run->end) - start;
+    op->sample = plan->sample;
+  }
+  return KMB_OK;
+}
+
+kmb_status sim_plan_ops(void *self, void *opaque, kmb_device_op_fn emit,
+                        void *user) {
+  sim_device *device = self;
+  const sim_plan *plan = opaque;
+  SIM_FAULT(device, plan_ops);
+  for (size_t i = 0; i < plan->op_count; i++)
+    emit(user, &plan->ops[i]);
   return KMB_OK;
 }
 
@@ -168,6 +227,8 @@ void sim_plan_destroy(void *self, void *opaque) {
   if (plan->graphs)
     host->free(host->ctx, plan->graphs,
                (plan->graph_count + 1) * sizeof *plan->graphs);
+  if (plan->ops)
+    host->free(host->ctx, plan->ops, plan->op_capacity * sizeof *plan->ops);
   host->free(host->ctx, plan, sizeof *plan);
   device->plans--;
 }

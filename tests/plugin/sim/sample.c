@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static double step(const sim_device *device, double t) {
+double sim_step(const sim_device *device, double t) {
   double tick = device->config.tick;
   return tick > 0 ? floor(t / tick) * tick : t;
 }
@@ -25,17 +25,26 @@ static kmb_status prepare(sim_plan *plan, uint32_t slot) {
   return status;
 }
 
-static kmb_status replay(sim_plan *plan, size_t graph) {
-  sim_device *device = plan->device;
+kmb_status sim_replay(sim_device *device, const sim_kernel *nodes,
+                      uint64_t count) {
   kmb_status status = KMB_OK;
   device->clock += device->config.launch;
   if (device->clock > device->idle_at) device->idle_at = device->clock;
   device->in_graph = true;
-  for (size_t i = plan->graphs[graph]; !status && i < plan->graphs[graph + 1];
-       i++)
-    status = sim_execute(device, &plan->nodes[i]);
+  for (uint64_t i = 0; !status && i < count; i++)
+    status = sim_execute(device, &nodes[i]);
   device->in_graph = false;
   return status;
+}
+
+static kmb_status replay(sim_plan *plan, size_t graph) {
+  if (plan->desc.graphs) {
+    const sim_graph *given = plan->desc.graphs[graph];
+    return sim_replay(plan->device, given->nodes, given->count);
+  }
+  size_t first = plan->graphs[graph];
+  return sim_replay(plan->device, plan->nodes + first,
+                    plan->graphs[graph + 1] - first);
 }
 
 /* One iteration's device work, by callback or by its slot's graph. */
@@ -69,8 +78,8 @@ static seen read_records(const sim_device *device, size_t count) {
   double first = 0;
   double last = 0;
   for (size_t i = 0; i < count; i++) {
-    double start = step(device, device->runs[i].start);
-    double end = step(device, device->runs[i].end);
+    double start = sim_step(device, device->runs[i].start);
+    double end = sim_step(device, device->runs[i].end);
     s.sum += end - start;
     if (i == 0) first = last = start;
     if (end > last) s.busy += end - (start > last ? start : last);
@@ -92,6 +101,7 @@ static kmb_status take_trace(sim_plan *plan, uint32_t slot, uint64_t iteration,
   size_t count = device->run_count;
   if (c->record_drop > 0 && count && sim_uniform(random) < c->record_drop)
     count--;
+  if (!status) status = sim_plan_keep(plan, count);
   seen s = read_records(device, count);
   if (count == 0) sample->flags |= KMB_SAMPLE_INVALID;
   /* Nothing lies between two iterations that would keep them apart. */
@@ -116,7 +126,7 @@ static kmb_status take_event(sim_plan *plan, uint32_t slot, uint64_t iteration,
   if (device->run_count)
     span += device->runs[device->run_count - 1].end - device->runs[0].start;
   double from = device->idle_at - span;
-  sample->span_ns += step(device, device->idle_at) - step(device, from);
+  sample->span_ns += sim_step(device, device->idle_at) - sim_step(device, from);
   return status;
 }
 
@@ -128,7 +138,7 @@ static kmb_status take_graph(sim_plan *plan, kmb_sample *sample) {
   device->run_count = 0;
   kmb_status status = replay(plan, 0);
   device->idle_at += device->config.replay;
-  sample->span_ns = step(device, device->idle_at) - step(device, from);
+  sample->span_ns = sim_step(device, device->idle_at) - sim_step(device, from);
   return status;
 }
 
@@ -175,7 +185,7 @@ static kmb_status take_host(sim_plan *plan, uint64_t *iteration,
     status = launch(plan, sim_plan_slot(plan, plan->next++), (*iteration)++);
   }
   if (!status) status = sim_wait(device);
-  sample->span_ns = step(device, device->clock) - step(device, from);
+  sample->span_ns = sim_step(device, device->clock) - sim_step(device, from);
   return status;
 }
 

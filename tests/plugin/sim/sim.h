@@ -12,7 +12,7 @@
   X(open) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) \
   X(alloc) X(write) X(read) X(set) X(fill_random) X(stream_open) \
   X(stream_wait) X(propose) X(sweep_prepare) X(plan_create) X(plan_run) \
-  X(bias) X(ceiling) X(kernel) X(any)
+  X(plan_ops) X(graph_launch) X(bias) X(ceiling) X(kernel) X(any)
 /* clang-format on */
 
 typedef enum sim_slot {
@@ -43,7 +43,7 @@ typedef struct sim_config {
   double bias_error, bias_unc;
   double bandwidth, ceiling[KMB_CEILING_MEMORY + 1], clock, preempt, steal,
       deadline;
-  double record_drop, record_invalid;
+  double record_drop, record_invalid, telemetry_cost;
   uint64_t seed, llc, l2, memory, compile_at, hang, units;
   char name[96], pci[16], uuid[48]; /* "": as always, none, as always */
   uint32_t timers, busy;            /* bits 1 << KMB_TIMER_… */
@@ -91,6 +91,7 @@ typedef struct sim_block {
 /* A kernel that ran, by the device's true time. */
 typedef struct sim_run {
   double start, end;
+  kmb_device_op op; /* what is known of it beside its times */
 } sim_run;
 
 struct sim_plan;
@@ -173,6 +174,12 @@ kmb_status sim_sweep_prepare(void *self, uint64_t bytes);
 kmb_status sim_plan_create(void *self, const kmb_plan_desc *desc, void **plan);
 kmb_status sim_plan_run(void *self, void *plan, uint64_t count, double until_ns,
                         kmb_sample *samples, uint64_t *got);
+kmb_status sim_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
+                        void *user);
+kmb_status sim_graph_launch(void *self, void *graph, void *stream);
+/* Enqueues nodes that follow each other without the host. */
+kmb_status sim_replay(sim_device *device, const sim_kernel *nodes,
+                      uint64_t count);
 void sim_plan_destroy(void *self, void *plan);
 kmb_status sim_plan_record(struct sim_plan *plan, const sim_kernel *kernel);
 

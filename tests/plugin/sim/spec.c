@@ -72,6 +72,7 @@ static const number_key number_keys[] = {
     NUMBER(deadline, 0, 1e15),
     NUMBER(record_drop, 0, 1),
     NUMBER(record_invalid, 0, 1),
+    NUMBER(telemetry_cost, 0, 1e12),
     {"read", offsetof(sim_config, ceiling[KMB_CEILING_READ]), 0, 1e30},
     {"copy", offsetof(sim_config, ceiling[KMB_CEILING_COPY]), 0, 1e30},
     {"triad", offsetof(sim_config, ceiling[KMB_CEILING_TRIAD]), 0, 1e30},

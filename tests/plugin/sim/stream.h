@@ -18,6 +18,11 @@ typedef struct sim_kernel {
   kmb_span writes[SIM_SPANS];
   uint32_t read_count, write_count;
   double ns; /* duration when warm; 0: the device's `kernel` */
+  /* As the tracer's records have it. */
+  const char *name; /* outlives the plan */
+  uint64_t bytes;
+  kmb_op_kind kind; /* 0: KMB_OP_KERNEL */
+  uint32_t stream;
 } sim_kernel;
 
 /* A stream of the backend, or a caller's own: then initialise it with
@@ -27,6 +32,12 @@ typedef struct sim_stream {
   void *device;
   uint64_t magic;
 } sim_stream;
+
+/* A caller's graph: one iteration's operations. */
+typedef struct sim_graph {
+  const sim_kernel *nodes;
+  uint64_t count;
+} sim_graph;
 
 #define SIM_STREAM_MAGIC 0x73696d73747265ULL
 

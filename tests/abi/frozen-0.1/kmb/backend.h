@@ -24,13 +24,59 @@ extern "C" {
  *  kmb_host::fail() and returns the status it got back.
  *  @{ */
 
-#define KMB_BACKEND_ABI 1
+#define KMB_BACKEND_ABI 2
 #define KMB_BACKEND_FROZEN 0
 
-/** Takes one piece of metadata or telemetry: a value, or NULL and the reason
- *  why there is none. */
+/** Takes one piece of metadata: a value, or NULL and the reason why there is
+ *  none. */
 typedef void (*kmb_emit_fn)(void *user, const char *key, const char *value,
                             const char *reason);
+
+/** What changes while a device works: X(name, value, kind, key, unit). Values
+ * are pinned; the key is that of the metadata. A GAUGE goes up and down; a
+ * COUNT counts up since some start; the SET is one of KMB_THROTTLE_MAP(). */
+typedef int32_t kmb_telemetry;
+#define KMB_TELEMETRY_MAP(X)                                             \
+  X(CLOCK, 1, GAUGE, "clock_mhz", "MHz") /* of the measured units */     \
+  X(MEMORY_CLOCK, 2, GAUGE, "memory_clock_mhz", "MHz")                   \
+  X(THROTTLE, 3, SET, "throttle", "")                                    \
+  X(POWER, 4, GAUGE, "power_w_1s_average", "W")                          \
+  X(ENERGY, 5, COUNT, "energy_j", "J")                                   \
+  X(TEMPERATURE, 6, GAUGE, "temperature_c", "C")                         \
+  X(ECC_CORRECTED, 7, COUNT, "ecc_corrected", "1")                       \
+  X(ECC_UNCORRECTED, 8, COUNT, "ecc_uncorrected", "1")                   \
+  X(PREEMPTIONS, 9, COUNT, "preemptions", "1") /* of the thread */       \
+  X(STEAL, 10, COUNT, "steal_ms", "ms")        /* others had its core */ \
+  X(CORE0_CLOCK, 11, GAUGE, "core0_mhz", "MHz")                          \
+  X(LOAD, 12, GAUGE, "loadavg_1min", "1")
+
+enum {
+#define KMB_TELEMETRY_ENUM(name, value, kind, key, unit) \
+  KMB_TELEMETRY_##name = (value),
+  KMB_TELEMETRY_MAP(KMB_TELEMETRY_ENUM)
+#undef KMB_TELEMETRY_ENUM
+};
+
+/** Why clocks are lower than they could be: X(name, bit, text). Telemetry's
+ *  value is their sum, 0 for none. Bits are pinned. */
+#define KMB_THROTTLE_MAP(X)                \
+  X(POWER_CAP, 1, "sw_power_cap")          \
+  X(HW_SLOWDOWN, 2, "hw_slowdown")         \
+  X(SYNC_BOOST, 4, "sync_boost")           \
+  X(THERMAL, 8, "sw_thermal_slowdown")     \
+  X(HW_THERMAL, 16, "hw_thermal_slowdown") \
+  X(HW_POWER_BRAKE, 32, "hw_power_brake")
+
+enum {
+#define KMB_THROTTLE_ENUM(name, bit, text) KMB_THROTTLE_##name = (bit),
+  KMB_THROTTLE_MAP(KMB_THROTTLE_ENUM)
+#undef KMB_THROTTLE_ENUM
+};
+
+/** Takes one reading: a value, finite and not negative, with `reason` NULL; or
+ *  the reason why there is none. */
+typedef void (*kmb_telemetry_fn)(void *user, kmb_telemetry id, double value,
+                                 const char *reason);
 
 /** Takes one reason to doubt samples. `message` is one sentence; the names of
  *  figures must live as long as the program. */
@@ -47,7 +93,8 @@ typedef struct kmb_host {
   void *(*alloc)(void *ctx, size_t size, size_t align);
   void (*free)(void *ctx, void *pointer, size_t size);
   /** Device memory of the caller's hooks; NULL if the caller gave none, and
-   *  the backend then uses its own. */
+   *  the backend then uses its own. What comes is aligned, or the call fails;
+   *  `align` is a power of two. */
   kmb_status (*device_alloc)(void *ctx, uint64_t size, uint64_t align,
                              void **pointer);
   void (*device_free)(void *ctx, void *pointer, uint64_t size);
@@ -109,6 +156,10 @@ typedef struct kmb_plan_desc {
   const kmb_span *warm; /**< slot s, span i: warm[s * warm_count + i]; touched
                              again after a sweep */
   uint64_t warm_count;
+  /** The caller's graphs to launch instead of capturing: slot s: graphs[s].
+   * They are neither made nor destroyed by the plan; only with launch mode
+   * GRAPH. NULL: none. Only where there is graph_launch(). */
+  void *const *graphs;
   uint64_t batch; /**< iterations a sample; with a reset hook or the cache
                        state COLD on HOST it is 1 */
   uint32_t slots; /**< at least 1; iteration i uses slot
@@ -136,6 +187,21 @@ typedef struct kmb_sample {
   uint32_t slot;  /**< of the first iteration */
   uint32_t flags; /**< KMB_SAMPLE_… */
 } kmb_sample;
+
+/** A device operation of a sample. The layout is final. */
+typedef struct kmb_device_op {
+  const char *name; /**< of a kernel; NULL for others or if it has none. It
+                         stays as long as the plan */
+  double start_ns;  /**< from the sample's first start */
+  double duration_ns;
+  uint64_t bytes;  /**< copied or set; 0 for a kernel */
+  uint32_t sample; /**< index in what the run gave */
+  uint32_t stream; /**< a number that tells the device's streams apart */
+  kmb_op_kind kind;
+  int32_t reserved;
+} kmb_device_op;
+
+typedef void (*kmb_device_op_fn)(void *user, const kmb_device_op *op);
 
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
@@ -204,7 +270,15 @@ typedef struct kmb_backend_ops {
    *  returned comes back unchanged. Slots continue from run to run. */
   kmb_status (*plan_run)(void *self, void *plan, uint64_t count,
                          double until_ns, kmb_sample *samples, uint64_t *got);
+  /** Gives the device operations of the samples of the latest plan_run, sample
+   *  after sample, each sample's in order of start. Whole samples may be left
+   *  out: invalid ones, and what there is no room for. Optional: no rows. */
+  kmb_status (*plan_ops)(void *self, void *plan, kmb_device_op_fn emit,
+                         void *user);
   void (*plan_destroy)(void *self, void *plan);
+  /** Enqueues one of the caller's graphs, outside a plan. Optional: no prebuilt
+   *  graphs. */
+  kmb_status (*graph_launch)(void *self, void *graph, void *stream);
 
   /** Bias of a timer and launch mode against the reference, for one iteration,
    *  and its uncertainty. Optional: not calibrated. */
@@ -216,13 +290,10 @@ typedef struct kmb_backend_ops {
 
   /** Metadata that does not change. */
   void (*describe)(void *self, kmb_emit_fn emit, void *user);
-  /** Metadata that does: clocks, power, temperature. Keys without a prefix;
-   *  the library adds when they were read. Optional. The engine understands
-   *  these, each a plain number but for the second:
-   *  "clock_mhz" (of the measured units), "throttle" ("none", or the reasons),
-   *  "preemptions" (of the measuring thread) and "steal_ms" (for which others
-   *  had the core that it was ready to run on), counted up since some start. */
-  void (*telemetry)(void *self, kmb_emit_fn emit, void *user);
+  /** Reads all of KMB_TELEMETRY_MAP() that the device has, once each; what it
+   *  ought to have and cannot tell comes with the reason. Called before, after
+   *  and, between runs of samples, while measuring. Optional. */
+  void (*telemetry)(void *self, kmb_telemetry_fn emit, void *user);
 
   /** What the backend knows against the samples that this plan has taken since
    *  it was created: called once they are all taken, before plan_destroy.

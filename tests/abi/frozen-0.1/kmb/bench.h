@@ -101,10 +101,10 @@ enum {
   KMB_BENCH_REQUIRE_CHECK = 1u << 8   /**< a check must have run and passed */
 };
 
-/** What to measure and how. Only `launch` is required. Strings and arrays are
- *  copied; callbacks and handles must outlive the call. Limits: 64 axes with
- *  distinct keys, 1024 pairs of metadata, 1000 rounds, 2^32 samples and
- *  iterations a sample, a target of 100%. */
+/** What to measure and how. Only `launch` (or `graphs`) is required. Strings
+ * and arrays are copied; callbacks and handles must outlive the call. Limits:
+ * 64 axes with distinct keys, 1024 pairs of metadata, 1000 rounds, 2^32 samples
+ * and iterations a sample, a target of 100%. */
 typedef struct kmb_bench_params {
   size_t struct_size;
   const char *name;
@@ -156,6 +156,15 @@ typedef struct kmb_bench_params {
   int32_t reserved;       /**< must be 0 */
   const kmb_peaks *peaks; /**< where the device's datasheet figures are looked
                                up; NULL: the table that is compiled in */
+  /** Prebuilt executable graphs of the backend's kind (cudaGraphExec_t), one a
+   *  slot, each of one iteration that works on that slot's pointers; `launch`
+   *  is NULL then. They stay the caller's and are launched as they are. No more
+   *  slots are used than there are graphs, and the timer GRAPH, which needs
+   *  several iterations in one, is passed over. With buffers of the library's,
+   *  first make slots (kmb_buffers_prepare()); one round only, since a graph
+   *  does not follow them when they move. NULL: none */
+  void *const *graphs;
+  uint64_t graph_count;
 } kmb_bench_params;
 
 static inline kmb_bench_params kmb_bench_params_init(void) {
@@ -174,7 +183,8 @@ static inline kmb_bench_params kmb_bench_params_init(void) {
  *  @param params  what to measure
  *  @param[out] result  the new result; free it with kmb_result_destroy();
  *                      NULL on failure
- *  @retval KMB_ERR_INVALID      NULL, no launch, a value out of range
+ *  @retval KMB_ERR_INVALID      NULL, neither launch nor graphs or both, a
+ *                               value out of range
  *  @retval KMB_ERR_UNSUPPORTED  `params` asks for what this version lacks. A
  *                               timer or launch mode that the backend lacks is
  *                               FALLBACK_TIMER, or with KMB_BENCH_REQUIRE_…

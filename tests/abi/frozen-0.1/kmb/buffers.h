@@ -16,7 +16,9 @@ extern "C" {
  *  A set of buffers is described once and laid out by the library. A *slot* is
  *  one complete copy of the set; iteration i uses slot i modulo the number of
  *  slots. Slots hold equal data at different addresses. SCRATCH buffers and
- *  buffers of residency WARM exist once and are shared by all slots.
+ *  buffers of residency WARM exist once and are shared by all slots, unless the
+ *  caller brings several (::KMB_FILL_CALLER): then the first slots have one
+ *  each, and the others share the first.
  *
  *  A guard zone stands before and after each buffer that the library
  *  allocates; what is written there ends a measurement with
@@ -57,7 +59,9 @@ enum {
 enum {
   KMB_BUFFER_SEED = 1u << 0,  /**< `seed` counts even if it is 0 */
   KMB_BUFFER_RANGE = 1u << 1, /**< random values lie in [low, high] */
-  KMB_BUFFER_ALIAS = 1u << 2  /**< lies inside buffer `alias_of` */
+  /** Lies inside buffer `alias_of`, which must be no OUTPUT if this one is
+   *  read. */
+  KMB_BUFFER_ALIAS = 1u << 2
 };
 
 /** One buffer of a set. */
@@ -184,7 +188,9 @@ KMB_API kmb_status kmb_buffers_prepare(kmb_buffers *buffers, uint32_t slots);
  *  @param slot          below kmb_buffers_info::slots
  *  @param index         of the descriptor
  *  @param[out] pointer  owned by the set (or by the caller, for
- *                       KMB_FILL_CALLER), valid until the set is destroyed
+ *                       KMB_FILL_CALLER), valid until the set is destroyed or
+ *                       measured in several kmb_bench_params::rounds, which
+ *                       take fresh memory
  *  @retval KMB_ERR_INVALID  NULL, or no such slot or buffer
  *  @retval KMB_ERR_FORKED   the device belongs to the parent process
  *  @return KMB_OK

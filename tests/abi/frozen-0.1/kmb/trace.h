@@ -43,21 +43,6 @@ enum {
 #undef KMB_TRACE_FORMAT_ENUM
 };
 
-/** Kinds of device operations: X(name, value, text). Values are pinned. GRAPH
- *  is a whole launch of a graph whose kernels were not traced. */
-typedef int32_t kmb_op_kind;
-#define KMB_OP_KIND_MAP(X) \
-  X(KERNEL, 1, "kernel")   \
-  X(MEMCPY, 2, "memcpy")   \
-  X(MEMSET, 3, "memset")   \
-  X(GRAPH, 4, "graph")
-
-enum {
-#define KMB_OP_KIND_ENUM(name, value, text) KMB_OP_##name = (value),
-  KMB_OP_KIND_MAP(KMB_OP_KIND_ENUM)
-#undef KMB_OP_KIND_ENUM
-};
-
 /** Kinds of host calls: X(name, value, text). Values are pinned. */
 typedef int32_t kmb_call_kind;
 #define KMB_CALL_KIND_MAP(X)         \
@@ -194,15 +179,6 @@ static inline kmb_trace_range kmb_trace_range_init(void) {
  *  @blocks no
  *  @since 0.1 */
 KMB_API const char *kmb_trace_format_name(kmb_trace_format format);
-
-/** Name of a kind of operation, such as "memcpy".
- *  @param kind  any value
- *  @return a static string; "unknown" for a value that is not in
- *          KMB_OP_KIND_MAP()
- *  @thread any
- *  @blocks no
- *  @since 0.1 */
-KMB_API const char *kmb_op_kind_name(kmb_op_kind kind);
 
 /** Loads a trace from a file, plain or packed with gzip. Memory grows with the
  *  operations kept, not with the file. A trace without operations is no error;
@@ -574,6 +550,7 @@ KMB_API kmb_status kmb_gaps_get_device(const kmb_gaps *gaps, uint64_t index,
  *  @return KMB_OK
  *  @thread any
  *  @blocks no
+ *  @units 1
  *  @since 0.1 */
 KMB_API kmb_status kmb_gaps_utilization(const kmb_gaps *gaps, uint64_t index,
                                         double *share);

@@ -1,35 +1,40 @@
-/* How long things take, in ns. Every rule of the device is a figure measured
- * on an H200 with driver 580.159 (see docs/cuda.md); those of the host only
- * make time pass. */
+/* How long things take, in ns. Every rule of the device cites a figure that was
+ * recorded on an H200 (driver 580.159.04): A is bench/results/
+ * accuracy-h200.json, T bench/results/timers-h200.json, what follows the place
+ * in it. tests/fault/cuda/costs.c compares each with what it cites. The host's
+ * rules only make time pass. */
 #ifndef KMB_TESTS_CUDA_COSTS_H
 #define KMB_TESTS_CUDA_COSTS_H
 
 enum {
-  /* SM clock 1980 MHz, as counted by a spinning kernel. */
+  /* SM clock as counted by a spinning kernel: A ghz, T clock_mhz. */
   SIM_CLOCK_KHZ = 1980000,
-  /* Step of %globaltimer and of CUPTI's stamps: 32. */
+  /* Step of %globaltimer and of CUPTI's stamps: A tick_ns. */
   SIM_TICK = 32,
-  /* TRACE minus what a spinning kernel counts itself: 1.568 - 1.032 us. */
+  /* TRACE minus what a spinning kernel counts itself: T spin.2.cupti_us less
+   * spin.2.self_us, and alike at the other lengths. */
   SIM_KERNEL = 536,
-  /* p25 to p75 of TRACE spread by two ticks around the median. */
+  /* Half the way from p25 to p75 of TRACE: A spin.0.trace_plain. */
   SIM_NOISE = 32,
-  /* Two events with nothing between, behind a gate: 1.28 us. */
+  /* Two events with nothing between, behind a gate:
+   * T events_with_nothing_between_gated_us. */
   SIM_EVENT = 1280,
-  /* EVENT minus TRACE, plain launches: 2.688 us, of which 1.28 are the
-   * event's. */
+  /* EVENT minus TRACE beyond that, plain launches: A spin.0.event.bias_us. */
   SIM_EVENT_TO_KERNEL = 1408,
-  /* EVENT minus TRACE, one-kernel graphs: 2.056 us. */
+  /* The same, one-kernel graphs: A spin.0.event_graph.bias_us. */
   SIM_EVENT_TO_GRAPH = 776,
-  /* GRAPH minus TRACE, each node: -0.03 us (between -0.044 and -0.017). */
+  /* TRACE minus GRAPH, each node of a long replay:
+   * A spin.0.graph_rounds.0.bias_us, T spin.0. */
   SIM_NODE_SAVES = 30,
-  /* A graph of empty kernels with CUPTI on: 1.18 instead of 0.62 us a node. */
+  /* More for each node with CUPTI on: T graph_of_empty_kernels. */
   SIM_NODE_TRACED = 560,
-  /* A wait on a host word polls with a period near 9 us: half of it. */
+  /* A wait on a host word polls; half the period on average:
+   * T wait_on_host_word.polling_period_us. */
   SIM_GATE = 4500,
 
-  /* Reads of 8 and 32 MiB: hot 2.37 and 5.57 us; after a read sweep 3.60 and
-   * 9.66; after a memset of twice the L2 4.58 and 12.9. Beyond SIM_KERNEL,
-   * for 1 MiB each: */
+  /* A read of n MiB beyond SIM_KERNEL takes SIM_READ and, for each MiB, so long
+   * if it is cached; if it is not, after a read sweep; and so much more if
+   * dirty lines have to go: A moves.0 and moves.1, T flush.3 and flush.5. */
   SIM_READ = 767,
   SIM_MIB_HOT = 133,
   SIM_MIB_COLD = 252,

@@ -199,7 +199,10 @@ kmbi_cu_result sim_cuCtxResetPersistingL2Cache(void) {
 /* Waits for everything, and no capture outlives that. */
 unsigned cuCtxSynchronize(void) {
   ENTER_CONTEXT(cuCtxSynchronize, SIM_CALL);
-  if (!sim_capturing(sim_current())) return 0;
+  if (!sim_capturing(sim_current())) {
+    sim_drain("cuCtxSynchronize");
+    return sim_usable();
+  }
   sim_invalidate_all(sim_current());
   return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
 }
@@ -313,6 +316,7 @@ static kmbi_cu_result submit(kmbi_cu_stream handle, sim_op *op, unsigned id) {
     return 0;
   }
   op->correlation = sim_trace_call(id);
+  sim_make_room("a launch");
   sim_enqueue(stream, op);
   sim_pump();
   return 0;

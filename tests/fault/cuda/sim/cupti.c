@@ -31,6 +31,7 @@ kmbi_cupti_result sim_cuptiSubscribe(kmbi_cupti_subscriber *subscriber,
   SIM_ENTER(cuptiSubscribe, SIM_CALL);
   (void)user;
   if (!callback) return INVALID_PARAMETER;
+  if (sim_set()->forbidden) return sim_set()->forbidden;
   if (sim_set()->other_subscriber || sim_trace()->subscribed)
     return KMBI_CUPTI_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   sim_trace()->subscribed = true;

@@ -85,6 +85,7 @@ static const char *const names[] = {
 #undef NAME
                 "cuGetProcAddress",
     "cuCtxSynchronize",
+    "cuStreamWaitEvent",
 };
 
 const char *sim_name(sim_function function) {
@@ -159,12 +160,24 @@ void sim_leave(sim_guard *guard) {
   pthread_mutex_unlock(&lock);
 }
 
+void sim_unlock(void) {
+  pthread_mutex_unlock(&lock);
+}
+
+void sim_relock(void) {
+  pthread_mutex_lock(&lock);
+}
+
 unsigned sim_child_calls(void) {
   return child_calls;
 }
 
 uint64_t sim_now(void) {
-  return now;
+  pthread_once(&once, first_set_up);
+  pthread_mutex_lock(&lock);
+  uint64_t ns = now;
+  pthread_mutex_unlock(&lock);
+  return ns;
 }
 
 void sim_pass(uint64_t ns) {

@@ -40,7 +40,9 @@ kmbi_cu_result sim_cuStreamQuery(kmbi_cu_stream handle) {
     stream->capture.invalid = true;
     return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
   }
-  return sim_idle(stream) ? 0 : KMBI_CU_NOT_READY;
+  if (sim_idle(stream)) return 0;
+  if (sim_set()->few_polls) sim_advance(stream);
+  return KMBI_CU_NOT_READY;
 }
 
 kmbi_cu_result sim_cuStreamGetCtx(kmbi_cu_stream handle,
@@ -106,6 +108,21 @@ kmbi_cu_result sim_cuEventElapsedTime(float *ms, kmbi_cu_event start,
   if (start->pending || end->pending) return KMBI_CU_NOT_READY;
   int64_t ticks = ((int64_t)end->at - (int64_t)start->at) / SIM_TICK;
   *ms = (float)((double)ticks * SIM_TICK / 1e6);
+  return 0;
+}
+
+/* Of the record that came last; one that never came holds up nobody. A capture
+ * does not spread to other streams here. */
+unsigned cuStreamWaitEvent(kmbi_cu_stream handle, kmbi_cu_event event,
+                           unsigned flags) {
+  ENTER_CONTEXT(cuStreamWaitEvent, SIM_CALL);
+  struct CUstream_st *stream = sim_stream_of(handle);
+  if (!stream || !sim_is(event, SIM_EVENT_OBJECT)) return INVALID_HANDLE;
+  if (flags) return INVALID_VALUE;
+  if (stream->capture.active) return KMBI_CU_NOT_SUPPORTED;
+  sim_op op = {.kind = JOIN, .event = event, .to = event->asked};
+  sim_enqueue(stream, &op);
+  sim_pump();
   return 0;
 }
 
@@ -199,6 +216,7 @@ kmbi_cu_result sim_cuGraphLaunch(kmbi_cu_exec exec, kmbi_cu_stream handle) {
   for (const sim_op *op = exec->first; op; op = op->next) {
     sim_op node = *op;
     node.correlation = correlation;
+    sim_make_room("cuGraphLaunch");
     sim_enqueue(stream, &node);
   }
   sim_pump();

@@ -49,7 +49,7 @@ typedef struct sim_kernel {
   uint64_t (*run)(struct CUctx_st *context, const sim_argument *a);
 } sim_kernel;
 
-typedef enum sim_kind { KERNEL, COPY, SET, RECORD, WAIT } sim_kind;
+typedef enum sim_kind { KERNEL, COPY, SET, RECORD, WAIT, JOIN } sim_kind;
 
 typedef struct sim_op {
   struct sim_op *next;
@@ -93,6 +93,7 @@ struct CUevent_st {
   sim_object object;
   uint64_t at;
   unsigned pending;
+  uint64_t asked, done; /* records of it, in all */
   bool recorded;
 };
 struct CUgraph_st {
@@ -138,6 +139,12 @@ void sim_drop_context(struct CUctx_st *context);
 sim_object *sim_objects(void);
 void sim_hold(int change); /* things that are no objects */
 
+/* timers.c: somebody waits for ever, in a call that holds the lock; false if
+ * nobody will help. */
+bool sim_rescue(void);
+void sim_unlock(void);
+void sim_relock(void);
+
 /* queue.c */
 struct CUstream_st *sim_stream_of(struct CUstream_st *handle);
 void sim_enqueue(struct CUstream_st *stream, const sim_op *op);
@@ -146,7 +153,10 @@ void sim_free_ops(sim_op *first);
 void sim_clear(struct CUstream_st *stream);
 void sim_pump(void);
 void sim_drain(const char *call);
+void sim_make_room(const char *call);
 bool sim_idle(const struct CUstream_st *stream);
+/* Lets the time pass until the stream is idle, if it ever will be. */
+void sim_advance(const struct CUstream_st *stream);
 void sim_sticky(struct CUctx_st *context, unsigned error);
 /* Breaks captures that the calling thread's doing would break. */
 unsigned sim_unsafe(void);

@@ -94,7 +94,7 @@ kmbi_nvml_result sim_nvml_reasons_old(kmbi_nvml_device device,
 
 kmbi_nvml_result sim_nvml_power(kmbi_nvml_device device, unsigned *milliwatts) {
   SIM_ENTER(nvml_power, SIM_CALL);
-  return measure(milliwatts, 250000, 75000, device);
+  return measure(milliwatts, 250500, 75000, device);
 }
 
 kmbi_nvml_result sim_nvml_energy(kmbi_nvml_device device,
@@ -118,6 +118,17 @@ kmbi_nvml_result sim_nvml_ecc(kmbi_nvml_device device, unsigned *current,
   SIM_ENTER(nvml_ecc, SIM_CALL);
   *pending = 1;
   return measure(current, 1, 1, device);
+}
+
+kmbi_nvml_result sim_nvml_ecc_errors(kmbi_nvml_device device, unsigned type,
+                                     unsigned counter,
+                                     unsigned long long *count) {
+  SIM_ENTER(nvml_ecc_errors, SIM_CALL);
+  unsigned value = 0;
+  if (type > 1 || counter) return SIM_NVML_NOT_SUPPORTED;
+  kmbi_nvml_result result = measure(&value, type ? 0 : 3, 0, device);
+  *count = value;
+  return result;
 }
 
 kmbi_nvml_result sim_nvml_mig(kmbi_nvml_device device, unsigned *current,

@@ -44,7 +44,10 @@ void sim_enqueue(struct CUstream_st *stream, const sim_op *op) {
   copy.submitted = sim_now();
   queued++;
   sim_append(&stream->end, &copy);
-  if (op->kind == RECORD) op->event->pending++;
+  if (op->kind == RECORD) {
+    op->event->pending++;
+    op->event->asked++;
+  }
 }
 
 void sim_clear(struct CUstream_st *stream) {
@@ -110,6 +113,7 @@ static void record(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   if (!sim_is(event, SIM_EVENT_OBJECT)) return;
   event->at = start;
   event->pending--;
+  event->done++;
   event->recorded = true;
 }
 
@@ -133,12 +137,15 @@ static bool step(struct CUstream_st *stream) {
       stream->free_at > op->submitted ? stream->free_at : op->submitted;
   if (start > sim_now() || hangs(op)) return false;
   if (op->kind == WAIT && !wait_over(stream, op)) return false;
+  if (op->kind == JOIN && op->event->done < op->to) return false;
   stream->first = op->next;
   queued--;
   if (!stream->first) stream->end = &stream->first;
   if (op->kind == WAIT) {
     stream->free_at = (stream->waited ? sim_now() : start) + SIM_GATE;
     stream->waited = false;
+  } else if (op->kind == JOIN) {
+    stream->free_at = op->event->at > start ? op->event->at : start;
   } else if (op->kind == RECORD) {
     record(stream, op, start);
   } else {
@@ -148,13 +155,20 @@ static bool step(struct CUstream_st *stream) {
   return !stream->object.context->error;
 }
 
-void sim_pump(void) {
-  if (!queued) return;
+static bool pump_once(void) {
+  bool moved = false;
   for (sim_object *o = sim_objects(); o; o = o->next) {
     if (o->type != SIM_STREAM) continue;
     struct CUstream_st *stream = (struct CUstream_st *)(void *)o;
-    while (step(stream)) {
-    }
+    while (step(stream))
+      moved = true;
+  }
+  return moved;
+}
+
+/* One stream may have waited for what another did. */
+void sim_pump(void) {
+  while (queued && pump_once()) {
   }
 }
 
@@ -162,23 +176,45 @@ bool sim_idle(const struct CUstream_st *stream) {
   return !stream->first && stream->free_at <= sim_now();
 }
 
-/* Some calls wait for all work of the context. What never ends would hold up
- * the caller for ever: here it ends the process. */
-void sim_drain(const char *call) {
-  for (;;) {
-    uint64_t next = UINT64_MAX;
+void sim_advance(const struct CUstream_st *stream) {
+  while (!sim_idle(stream) && stream->free_at > sim_now()) {
+    sim_pass(stream->free_at - sim_now());
     sim_pump();
-    for (const sim_object *o = sim_objects(); o; o = o->next) {
-      const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
-      if (o->type != SIM_STREAM || sim_idle(s)) continue;
-      if (s->free_at < next) next = s->free_at;
-    }
-    if (next == UINT64_MAX) return;
-    if (next <= sim_now()) {
-      fprintf(stderr, "%s would wait for ever\n", call);
-      abort();
-    }
+  }
+}
+
+/* One step towards the end of all work; false if there is none left. What never
+ * ends would hold up the caller for ever: here it ends the process. */
+static bool progress(const char *call) {
+  uint64_t next = UINT64_MAX;
+  bool gated = false;
+  sim_pump();
+  for (const sim_object *o = sim_objects(); o; o = o->next) {
+    const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
+    if (o->type != SIM_STREAM || sim_idle(s)) continue;
+    if (s->free_at < next) next = s->free_at;
+    gated = gated || (s->first && s->first->kind == WAIT);
+  }
+  if (next == UINT64_MAX) return false;
+  if (next > sim_now()) {
     sim_pass(next - sim_now());
+  } else if (!gated || !sim_rescue()) {
+    fprintf(stderr, "%s would wait for ever\n", call);
+    abort();
+  }
+  return true;
+}
+
+/* Some calls wait for all work of the context. */
+void sim_drain(const char *call) {
+  while (progress(call)) {
+  }
+}
+
+/* Those that start work wait while the queue is full. */
+void sim_make_room(const char *call) {
+  unsigned depth = sim_set()->queue_depth;
+  while (depth && queued >= depth && progress(call)) {
   }
 }
 

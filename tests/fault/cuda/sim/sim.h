@@ -5,6 +5,7 @@
 #ifndef KMB_TESTS_CUDA_SIM_H
 #define KMB_TESTS_CUDA_SIM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@ typedef enum sim_function {
 #undef SIM_ENUM
               SIM_cuGetProcAddress,
   SIM_cuCtxSynchronize,
+  SIM_cuStreamWaitEvent,
   SIM_FUNCTIONS
 } sim_function;
 
@@ -38,15 +40,20 @@ typedef struct sim_settings {
   unsigned devices; /* in the machine, in NVML's order */
   unsigned visible; /* the one that CUDA shows as its first and only one */
   int driver_version;
+  bool no_threads; /* the process can have no more */
+  unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
+  bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
   /* CUPTI */
   bool other_subscriber;
+  unsigned forbidden; /* what subscribing answers, 0: it is allowed */
   unsigned drop_every;      /* each n-th kernel record is lost and counted */
   unsigned lose_every;      /* each n-th kernel record is lost, unsaid */
   unsigned zero_every;      /* each n-th has no times */
   unsigned backwards_every; /* each n-th ends before it starts */
   bool reversed;            /* records come last first */
   bool late;                /* records come a flush later, if not forced */
+  bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
   /* NVML */
   unsigned long long throttle; /* of the visible device */
@@ -72,6 +79,11 @@ bool sim_is_nvml(sim_function function);
 /* Virtual time in ns. */
 uint64_t sim_now(void);
 void sim_pass(uint64_t ns);
+/* As pthread_cond_timedwait(), until a virtual time. It comes once somebody
+ * waits for what no work on the device will bring: then time passes until the
+ * next of these. */
+int sim_timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                   uint64_t until);
 
 /* What was taken and not given back, and what a context took with it. */
 unsigned sim_held(void);
@@ -81,5 +93,7 @@ unsigned sim_child_calls(void);
 
 /* Driver functions that only tests call. */
 unsigned cuCtxSynchronize(void);
+unsigned cuStreamWaitEvent(kmbi_cu_stream stream, kmbi_cu_event event,
+                           unsigned flags);
 
 #endif

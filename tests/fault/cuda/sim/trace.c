@@ -30,6 +30,10 @@ static size_t count, capacity;
 static size_t held_back; /* of the last flush: those come with the next one */
 static uint32_t last_correlation;
 static unsigned kernels_seen;
+/* Names of kernels as given out: until the next flush, nobody may look at them
+ * later. */
+static char **names;
+static size_t name_count, name_capacity;
 static _Thread_local sim_ids ids;
 
 sim_tracer *sim_trace(void) {
@@ -40,7 +44,13 @@ sim_ids *sim_trace_ids(void) {
   return &ids;
 }
 
+static void take_names_back(void);
+
 void sim_trace_reset(void) {
+  take_names_back();
+  free(names);
+  names = NULL;
+  name_capacity = 0;
   free(records);
   records = NULL;
   count = 0;
@@ -175,6 +185,26 @@ static void finish(writer *w) {
   *w = (writer){NULL, 0, 0};
 }
 
+static const char *lend(const char *name) {
+  if (name_count == name_capacity) {
+    name_capacity = name_capacity ? 2 * name_capacity : 256;
+    char **fresh = realloc(names, name_capacity * sizeof *names);
+    if (!fresh) abort();
+    names = fresh;
+  }
+  names[name_count] = strdup(name);
+  if (!names[name_count]) abort();
+  return names[name_count++];
+}
+
+static void take_names_back(void) {
+  while (name_count) {
+    char *name = names[--name_count];
+    memset(name, '?', strlen(name));
+    free(name);
+  }
+}
+
 static void put(writer *w, const record *r) {
   size_t bytes = sim_record_size(r->kind);
   size_t most = 0;
@@ -184,7 +214,10 @@ static void put(writer *w, const record *r) {
     tracer.dropped++;
     return;
   }
-  memcpy(w->buffer + w->used, r, bytes);
+  record copy = *r;
+  if (r->kind == KMBI_CUPTI_KIND_CONCURRENT_KERNEL)
+    copy.kernel.name = lend(r->kernel.name);
+  memcpy(w->buffer + w->used, &copy, bytes);
   w->used += bytes;
 }
 
@@ -192,7 +225,9 @@ void sim_trace_flush(bool forced) {
   const sim_settings *s = sim_set();
   writer w = {NULL, 0, 0};
   size_t ready = s->late && !forced ? held_back : count;
+  if (s->halves && !forced) ready = (count + 1) / 2;
   if (!tracer.request) return;
+  take_names_back();
   for (size_t i = 0; i < ready; i++)
     put(&w, &records[s->reversed ? ready - 1 - i : i]);
   finish(&w);

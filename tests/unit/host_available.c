@@ -1,5 +1,5 @@
 /* Memory limits: sample texts, and whole trees of them. */
-#include "limits.h"
+#include "available.h"
 #include "require.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* Memory that is left: /proc/meminfo and control groups v1 and v2. */
-#include "limits.h"
+#include "available.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* How much memory this process can still take: the kernel's estimate and the
  * limits of its control groups. Nothing here allocates. */
-#ifndef KMB_BACKENDS_HOST_LIMITS_H
-#define KMB_BACKENDS_HOST_LIMITS_H
+#ifndef KMB_BACKENDS_HOST_AVAILABLE_H
+#define KMB_BACKENDS_HOST_AVAILABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

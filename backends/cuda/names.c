@@ -1,0 +1,48 @@
+/* Names of kernels: a record's pointer need not outlive its buffer. */
+#include "session.h"
+
+#include <stdlib.h>
+
+enum { FIRST = 64, MOST = 4096 };
+
+static size_t place_of(char *const *table, size_t capacity, const char *name) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char *at = name; *at; at++)
+    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+  size_t i = (size_t)hash & (capacity - 1);
+  while (table[i] && strcmp(table[i], name) != 0)
+    i = (i + 1) & (capacity - 1);
+  return i;
+}
+
+/* At most half of the places are taken. */
+static bool make_room(kmbi_cupti_names *names) {
+  if (2 * (names->count + 1) <= names->capacity) return true;
+  size_t capacity = names->capacity ? 2 * names->capacity : FIRST;
+  char **table = calloc(capacity, sizeof *table);
+  if (!table) return false;
+  for (size_t i = 0; i < names->capacity; i++)
+    if (names->table[i])
+      table[place_of(table, capacity, names->table[i])] = names->table[i];
+  free(names->table);
+  names->table = table;
+  names->capacity = capacity;
+  return true;
+}
+
+const char *kmbi_cupti_name(kmbi_cupti_names *names, const char *name) {
+  if (!name || !make_room(names)) return NULL;
+  size_t i = place_of(names->table, names->capacity, name);
+  if (!names->table[i] && names->count < MOST) {
+    names->table[i] = strdup(name);
+    names->count += names->table[i] != NULL;
+  }
+  return names->table[i];
+}
+
+void kmbi_cupti_names_release(kmbi_cupti_names *names) {
+  for (size_t i = 0; i < names->capacity; i++)
+    free(names->table[i]);
+  free(names->table);
+  *names = (kmbi_cupti_names){.table = NULL};
+}

@@ -1,0 +1,103 @@
+/* Fail the k-th allocation, for every k, while a trace is loaded, analysed and
+ * written: each time NOMEM, nothing leaked; and no pieces are reported.
+ *
+ * usage: trace FILE... (those named ok-* of the importers' corpora) */
+#include "require.h"
+
+#include <kmb/trace.h>
+
+#include <stdbool.h>
+
+typedef struct heap {
+  uint64_t calls, fail_at; /* 0: never */
+  int64_t bytes_out, blocks_out;
+  bool failed;
+} heap;
+
+static void *heap_alloc(void *user, size_t size, size_t align) {
+  heap *h = user;
+  void *p = NULL;
+  if (++h->calls == h->fail_at) {
+    h->failed = true;
+    return NULL;
+  }
+  if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
+    return NULL;
+  h->bytes_out += (int64_t)size;
+  h->blocks_out++;
+  return p;
+}
+
+static void heap_free(void *user, void *p, size_t size) {
+  heap *h = user;
+  h->bytes_out -= (int64_t)size;
+  h->blocks_out--;
+  free(p);
+}
+
+static kmb_status nowhere(void *user, const void *data, size_t size) {
+  (void)user;
+  REQUIRE(data && size);
+  return KMB_OK;
+}
+
+static kmb_status whole_life(const char *path, kmb_trace_format format,
+                             const kmb_hooks *hooks) {
+  kmb_trace_params t = kmb_trace_params_init();
+  kmb_gaps_params g = kmb_gaps_params_init();
+  kmb_trace *trace = NULL;
+  kmb_gaps *gaps = NULL;
+  t.hooks = g.hooks = hooks;
+  t.format = format;
+  g.kernel = "k";
+  kmb_status status = kmb_trace_load(path, &t, &trace);
+  REQUIRE(!status == !!trace);
+  if (!status) status = kmb_gaps_analyse(trace, &g, &gaps);
+  if (!status) {
+    g.range = "step";
+    kmb_gaps *again = NULL;
+    status = kmb_gaps_analyse(trace, &g, &again);
+    if (status == KMB_ERR_UNAVAILABLE) status = KMB_OK; /* no ranges */
+    kmb_gaps_destroy(again);
+  }
+  if (!status) status = kmb_gaps_write_text(gaps, nowhere, NULL);
+  if (!status) status = kmb_gaps_write_json(gaps, nowhere, NULL);
+  if (!status) status = kmb_trace_write_chrome(trace, nowhere, NULL);
+  kmb_gaps_destroy(gaps);
+  kmb_trace_destroy(trace);
+  return status;
+}
+
+static uint64_t fail_each(const char *path) {
+  kmb_trace_format format =
+      strstr(path, "/nvprof/") ? KMB_TRACE_NVPROF : KMB_TRACE_AUTO;
+  uint64_t k = 0;
+  heap h;
+  do {
+    h = (heap){.fail_at = ++k};
+    kmb_hooks hooks = kmb_hooks_init();
+    hooks.alloc = heap_alloc;
+    hooks.free = heap_free;
+    hooks.alloc_user = &h;
+    kmb_status status = whole_life(path, format, &hooks);
+    if (status != (h.failed ? KMB_ERR_NOMEM : KMB_OK) || h.blocks_out ||
+        h.bytes_out) {
+      fprintf(stderr, "%s: allocation %llu: %s (%s), %lld blocks left\n", path,
+              (unsigned long long)k, kmb_status_name(status),
+              kmb_last_error(NULL, NULL), (long long)h.blocks_out);
+      exit(1);
+    }
+  } while (h.failed);
+  return k - 1;
+}
+
+int main(int argc, char **argv) {
+  REQUIRE(argc > 1);
+  for (int i = 1; i < argc; i++) {
+    uint64_t count = fail_each(argv[i]);
+    REQUIRE(count > 10);
+    printf("%s: %llu allocations failed in turn\n", argv[i],
+           (unsigned long long)count);
+  }
+  return 0;
+}

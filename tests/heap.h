@@ -1,0 +1,69 @@
+/* The tests' one allocator: it counts what is out and fails at a call. Fresh
+ * memory holds garbage, and so does what was given back. */
+#ifndef KMB_TESTS_HEAP_H
+#define KMB_TESTS_HEAP_H
+
+#include "require.h"
+
+#include <kmb/device.h>
+
+#include <stdbool.h>
+
+typedef struct heap {
+  uint64_t calls, fail_at; /* the call that fails, from 1; 0: none */
+  int64_t blocks_out, bytes_out;
+  uint64_t last_size;
+  bool failed;
+} heap;
+
+enum { HEAP_GARBAGE = 1 << 16 }; /* bytes, at most */
+
+static inline bool heap_fails(heap *h) {
+  if (++h->calls != h->fail_at) return false;
+  h->failed = true;
+  return true;
+}
+
+/* The hooks of kmb_hooks and kmb_host, with a heap as `user`. */
+
+static inline void *heap_alloc(void *user, size_t size, size_t align) {
+  heap *h = user;
+  void *p = NULL;
+  if (heap_fails(h)) return NULL;
+  if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
+    return NULL;
+  memset(p, 0xa5, size < HEAP_GARBAGE ? size : HEAP_GARBAGE);
+  h->blocks_out++;
+  h->bytes_out += (int64_t)size;
+  h->last_size = size;
+  return p;
+}
+
+static inline void heap_free(void *user, void *p, size_t size) {
+  heap *h = user;
+  if (!p) return;
+  memset(p, 0x5a, size < HEAP_GARBAGE ? size : HEAP_GARBAGE);
+  h->blocks_out--;
+  h->bytes_out -= (int64_t)size;
+  free(p);
+}
+
+static inline kmb_status heap_device_alloc(void *user, uint64_t size,
+                                           uint64_t align, void **p) {
+  *p = heap_alloc(user, (size_t)size, (size_t)align);
+  return *p ? KMB_OK : KMB_ERR_NOMEM;
+}
+
+static inline void heap_device_free(void *user, void *p, uint64_t size) {
+  heap_free(user, p, (size_t)size);
+}
+
+static inline kmb_hooks heap_hooks(heap *h) {
+  kmb_hooks hooks = kmb_hooks_init();
+  hooks.alloc = heap_alloc;
+  hooks.free = heap_free;
+  hooks.alloc_user = h;
+  return hooks;
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* Chrome JSON: what is read, what is refused, and that what is written is read
+ * back. */
+#include "load.h"
+
+#define TOP "{\"schemaVersion\": 1, \"traceEvents\": ["
+#define END "]}"
+#define KERNEL(name, ts, dur, args)                                          \
+  "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name                   \
+  "\", \"pid\": 0, \"tid\": 7, \"ts\": " ts ", \"dur\": " dur ", \"args\": " \
+  "{" args "}}"
+
+static void kineto_kernels_and_copies(void) {
+  kmb_trace *trace = load(TOP KERNEL(
+      "k", "1.001", "2.5",
+      "\"External id\": 4, \"queued\": 0, \"device\": 1, \"context\": 2, "
+      "\"stream\": 7, \"correlation\": 9, \"grid\": [1, 2, 3], \"graph id\": "
+      "0") ", {\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy "
+           "HtoD\", \"pid\": 1, \"tid\": 7, \"ts\": 5.000, \"dur\": 1.000, "
+           "\"args\": {\"device\": 1, \"context\": 2, \"stream\": 7, "
+           "\"correlation\": 10, \"bytes\": 4096, \"memory bandwidth (GB/s)\": "
+           "\"N/A\"}}" END);
+  kmb_trace_op op = op_of(trace, 0);
+  REQUIRE_STR(op.name, "k");
+  REQUIRE_EQ(op.start_ns, 1001);
+  REQUIRE_EQ(op.end_ns, 3501);
+  REQUIRE_EQ(op.device, 1);
+  REQUIRE_EQ(op.context, 2);
+  REQUIRE_EQ(op.stream, 7);
+  REQUIRE_EQ(op.correlation, 9);
+  REQUIRE_EQ(op.flags,
+             KMB_OP_HAS_DEVICE | KMB_OP_HAS_STREAM | KMB_OP_HAS_CORRELATION);
+  op = op_of(trace, 1);
+  REQUIRE_EQ(op.kind, KMB_OP_MEMCPY);
+  REQUIRE_EQ(op.bytes, 4096);
+  REQUIRE_EQ(info_of(trace).format, KMB_TRACE_CHROME_JSON);
+  REQUIRE_EQ(info_of(trace).tick_ns, 1);
+  kmb_trace_destroy(trace);
+}
+
+/* Older traces: whole microseconds, other letters, no object around. */
+static void older_traces_are_coarse(void) {
+  kmb_trace *trace =
+      load("[{\"args\": {\"stream\": 7}, \"dur\": 3, \"ts\": 1600000000000001, "
+           "\"cat\": \"Kernel\", \"ph\": \"X\", \"name\": \"k\"}]");
+  REQUIRE_EQ(op_of(trace, 0).start_ns, 1600000000000001000);
+  REQUIRE_EQ(info_of(trace).tick_ns, 1000);
+  REQUIRE_EQ(op_of(trace, 0).flags, KMB_OP_HAS_STREAM);
+  kmb_trace_destroy(trace);
+}
+
+/* Kineto writes 0 where a time would be negative. */
+static void F9_zero_times_are_invalid(void) {
+  kmb_trace *trace =
+      load(TOP KERNEL("k", "0", "5", "") "," KERNEL("k", "9.5", "0", "") "," //
+           KERNEL("k", "-1.5", "5", "") "," KERNEL("k", "3", "-1", "") ","   //
+           KERNEL("k", "3", "1", "") END);
+  REQUIRE_EQ(info_of(trace).rows, 5);
+  REQUIRE_EQ(info_of(trace).invalid, 4);
+  kmb_trace_destroy(trace);
+}
+
+/* gpu_user_annotation spans kernels; flows and metadata are no operations. */
+static void other_events_are_left_out(void) {
+  kmb_trace *trace = load(
+      TOP
+      "{\"ph\": \"X\", \"cat\": \"gpu_user_annotation\", \"name\": \"a\", "
+      "\"ts\": 1, \"dur\": 99}, {\"ph\": \"s\", \"cat\": \"ac2g\", "
+      "\"name\": \"ac2g\", \"id\": 3}, {\"ph\": \"M\", \"name\": "
+      "\"process_name\", \"args\": {\"name\": \"python\"}}, "
+      "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", "
+      "\"ts\": 1, \"dur\": 9}, {\"ph\": \"B\", \"cat\": \"kernel\"}, {}" END);
+  REQUIRE_EQ(info_of(trace).rows, 0);
+  REQUIRE_EQ(info_of(trace).calls, 0);
+  REQUIRE_EQ(info_of(trace).ranges, 0);
+  kmb_trace_destroy(trace);
+}
+
+static void calls_and_ranges_are_taken(void) {
+  kmb_trace *trace = load(
+      TOP "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "
+          "\"cudaLaunchKernel\", \"pid\": 50, \"tid\": 51, \"ts\": 1.5, "
+          "\"dur\": 2, \"args\": {\"correlation\": 9}}, "
+          "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
+          "\"ProfilerStep#1\", \"pid\": 50, \"tid\": 51, \"ts\": 1, \"dur\": "
+          "7}, " KERNEL("k", "9", "1", "\"correlation\": 9") END);
+  kmb_trace_call call = kmb_trace_call_init();
+  kmb_trace_range range = kmb_trace_range_init();
+  REQUIRE_OK(kmb_trace_get_call(trace, 0, &call));
+  REQUIRE_STR(call.name, "cudaLaunchKernel");
+  REQUIRE_EQ(call.kind, KMB_CALL_LAUNCH);
+  REQUIRE_EQ(call.start_ns, 1500);
+  REQUIRE_EQ(call.end_ns, 3500);
+  REQUIRE_EQ(call.process, 50);
+  REQUIRE_EQ(call.thread, 51);
+  REQUIRE_OK(kmb_trace_get_range(trace, 0, &range));
+  REQUIRE_STR(range.name, "ProfilerStep#1");
+  REQUIRE_EQ(range.end_ns, 8000);
+  REQUIRE(op_of(trace, 0).flags & KMB_OP_HAS_CALL);
+  REQUIRE_EQ(op_of(trace, 0).call, 0);
+  kmb_trace_destroy(trace);
+}
+
+static void escapes_are_decoded(void) {
+  kmb_trace *trace = load(
+      TOP KERNEL("a\\\"b\\\\\\/\\b\\f\\n\\r\\t\\u00e4\\ud83d\\ude00\\ud83dz",
+                 "1", "1", "") END);
+  REQUIRE_STR(op_of(trace, 0).name,
+              "a\"b\\/\b\f\n\r\t\xC3\xA4\xF0\x9F\x98\x80\xEF\xBF\xBDz");
+  kmb_trace_destroy(trace);
+}
+
+static void other_members_are_skipped(void) {
+  kmb_trace *trace =
+      load("\xEF\xBB\xBF {\"deviceProperties\": [{\"id\": 0, \"a\": [[], {}, "
+           "-1.5e-3, "
+           "true, false, null, \"\\u0041\"]}], \"traceEvents\":\n["           //
+           KERNEL("k", "1e3", "1.5E+0", "\"device\": 0, \"x\": {\"y\": [1]}") //
+           "], \"traceName\": \"t\"}\n ");
+  REQUIRE_EQ(op_of(trace, 0).start_ns, 1000000);
+  REQUIRE_EQ(op_of(trace, 0).end_ns, 1001500);
+  kmb_trace_destroy(trace);
+}
+
+static void long_names_pass_the_buffer(void) {
+  enum { LENGTH = 3 << 20 };
+  char *text = malloc(LENGTH + 512), *name = malloc(LENGTH + 1);
+  REQUIRE(text && name);
+  memset(name, 'n', LENGTH);
+  name[LENGTH] = '\0';
+  int size =
+      snprintf(text, LENGTH + 512, TOP KERNEL("%s", "1", "1", "") END, name);
+  kmb_trace *trace = NULL;
+  REQUIRE_OK(load_as(text, (size_t)size, 0, KMB_TRACE_AUTO, &trace));
+  REQUIRE_STR(op_of(trace, 0).name, name);
+  kmb_trace_destroy(trace);
+  free(text);
+  free(name);
+}
+
+static void depth_has_a_limit(void) {
+  char text[512] = "{\"a\": ";
+  size_t used = strlen(text);
+  memset(text + used, '[', 200);
+  refused(text, "nested deeper than 64");
+}
+
+static void malformed_json_is_refused(void) {
+  refused("{", "t: line 1, column 2: the text ends, a key expected");
+  refused("{\"a\": 1}", "there is no \"traceEvents\"");
+  refused("{\"traceEvents\": 1}", "a list of events expected");
+  refused("{\"traceEvents\": [1]}", "line 1, column 18: an event expected");
+  refused(TOP END "x", "text after the end");
+  refused("{\"traceEvents\": [], \"traceEvents\": []}", "stands twice");
+  refused(TOP "{\"ph\": \"X\", \"ph\": \"X\"}" END, "\"ph\" stands twice");
+  refused(TOP "{\"ph\": \"X\"\n\"cat\": 1}" END,
+          "line 2, column 1: a comma or the end of a list expected");
+  refused(TOP "{\"ph\" 1}" END, "a colon expected");
+  refused(TOP "{ph: 1}" END, "a key expected");
+  refused(TOP "{\"a\": tru}" END, "malformed number or literal");
+  refused(TOP "{\"a\": 01}" END, "malformed number or literal");
+  refused(TOP "{\"a\": 1.}" END, "malformed number or literal");
+  refused(TOP "{\"a\": +1}" END, "malformed number or literal");
+  refused(TOP "{\"a\": }" END, "a value expected");
+  refused(TOP "{\"a\": \"x", "the text ends within a string");
+  refused(TOP "{\"a\": \"x\ty\"}" END, "a control character in a string");
+  refused(TOP "{\"a\": 1}", "the text ends, a comma or the end of a list");
+  refused(TOP "{\"a\": ", "the text ends, a value expected");
+  refused(TOP KERNEL("a\\q", "1", "1", "") END, "an escape that is none");
+  refused(TOP KERNEL("a\\u0000", "1", "1", "") END, "stands for a zero");
+  refused(TOP KERNEL("k", "\"1\"", "1", "") END, "\"ts\" is no number");
+  refused(TOP KERNEL("k", "1e30", "1", "") END, "\"ts\" does not fit");
+  refused(
+      TOP
+      "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1}" END,
+      "the event has no \"dur\"");
+  refused(TOP "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 1}" END,
+          "has no \"name\"");
+}
+
+static void zero_bytes_are_refused(void) {
+  static const char a[] = TOP "{\"a\": \"x\0y\"}" END, b[] = TOP "\0" END;
+  refused_n(a, sizeof a - 1, KMB_ERR_FORMAT, "a zero byte in a string");
+  refused_n(b, sizeof b - 1, KMB_ERR_FORMAT, "a zero byte");
+}
+
+/* A file that was cut anywhere is never half a trace. */
+static void every_cut_is_refused(void) {
+  const char *text = TOP KERNEL(
+      "k\\n", "1.5", "1",
+      "\"device\": 0, \"a\": [{}, null]") ",\n" KERNEL("k", "3", "1",
+                                                       "") "], \"x\": {\"y\": "
+                                                           "\"z\"}}";
+  size_t size = strlen(text);
+  kmb_trace *trace = NULL;
+  REQUIRE_OK(load_as(text, size, 0, KMB_TRACE_AUTO, &trace));
+  kmb_trace_destroy(trace);
+  for (size_t i = 1; i < size; i++) {
+    REQUIRE_STATUS(load_as(text, i, 0, KMB_TRACE_AUTO, &trace), KMB_ERR_FORMAT);
+    REQUIRE(!trace);
+  }
+}
+
+static void what_is_written_reads_back(void) {
+  kmb_trace *trace = load(
+      TOP
+      "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "
+      "\"cudaGraphLaunch\", \"pid\": 50, \"tid\": 51, \"ts\": 1.5, "
+      "\"dur\": 2, \"args\": {\"correlation\": 9}}, {\"ph\": \"X\", "
+      "\"cat\": \"user_annotation\", \"name\": \"r\", \"pid\": 50, "
+      "\"tid\": 51, \"ts\": 1, \"dur\": 7}, " KERNEL(
+          "k \\\"1\\\" \\u0001", "9.001", "1.002",
+          "\"device\": 2, \"stream\": 7, \"context\": 1, \"process\": 50, "
+          "\"correlation\": 9, \"bytes\": 12") ", " KERNEL("k", "12", "1",
+                                                           "\"process\": 50")
+          END);
+  written once = {NULL, 0}, twice = {NULL, 0};
+  REQUIRE_OK(kmb_trace_write_chrome(trace, take_bytes, &once));
+  kmb_trace *again = load_n(once.data, once.size);
+  REQUIRE_OK(kmb_trace_write_chrome(again, take_bytes, &twice));
+  REQUIRE_STR(twice.data, once.data);
+  kmb_trace_op a = op_of(trace, 0), b = op_of(again, 0);
+  REQUIRE_STR(a.name, b.name);
+  a.name = b.name;
+  a.device_name = b.device_name;
+  REQUIRE(memcmp(&a, &b, sizeof a) == 0);
+  REQUIRE(a.flags & KMB_OP_HAS_CALL);
+  REQUIRE_EQ(info_of(again).calls, 1);
+  REQUIRE_EQ(info_of(again).ranges, 1);
+  free(once.data);
+  free(twice.data);
+  kmb_trace_destroy(trace);
+  kmb_trace_destroy(again);
+}
+
+int main(void) {
+  RUN(kineto_kernels_and_copies);
+  RUN(older_traces_are_coarse);
+  RUN(F9_zero_times_are_invalid);
+  RUN(other_events_are_left_out);
+  RUN(calls_and_ranges_are_taken);
+  RUN(escapes_are_decoded);
+  RUN(other_members_are_skipped);
+  RUN(long_names_pass_the_buffer);
+  RUN(depth_has_a_limit);
+  RUN(malformed_json_is_refused);
+  RUN(zero_bytes_are_refused);
+  RUN(every_cut_is_refused);
+  RUN(what_is_written_reads_back);
+  return 0;
+}
