@@ -19,8 +19,7 @@ void kmbi_watch_read(kmbi_run *run, bool after, kmbi_watch *watch) {
   kmbi_telemetry_get(&reading, KMB_TELEMETRY_STEAL, &watch->steal_ms);
   watch->throttle_known =
       kmbi_telemetry_get(&reading, KMB_TELEMETRY_THROTTLE, &throttle);
-  if (throttle > 0 && throttle < 4294967296.0)
-    watch->throttle = (uint32_t)throttle;
+  watch->throttle = kmbi_throttle_reasons(throttle);
   /* Of several rounds the metadata tell the first start and the last end. */
   uint32_t told = after ? run->p.rounds - 1 : 0;
   if (run->round == told)

@@ -319,7 +319,7 @@ kmb_status kmbi_peaks_of_device(const kmb_peaks *peaks, kmb_device *device,
                      "the device has neither a name nor a PCI id");
   kmb_status status =
       kmb_peaks_find(peaks, name, pci_id[0] ? pci_id : NULL, part);
-  if (status) return status;
+  if (status || !*part) return status;
   kmbi_error_save(&before);
   status = whole(device, *part);
   if (status)

@@ -174,8 +174,8 @@ static void set_rate(kmbi_run *run, const kmbi_round *round,
   char count[32] = "the part's";
   if (units) snprintf(count, sizeof count, "%llu", (unsigned long long)units);
   kmbi_result_format(run->result, KMB_VALUE_RATE_CEILING_NAME,
-                     "%s %s rate of the architecture × %s units × %.0f MHz, "
-                     "the higher of the clocks observed (%s)",
+                     "rate %s %s × %s units × %.0f MHz, the higher of the "
+                     "clocks observed (%s)",
                      kmbi_ceiling_name(rate.kind), kmb_dtype_name(rate.dtype),
                      count, clock, rate.reference);
   if (r->known & KMB_ROOFLINE_ACHIEVED_FLOPS)
@@ -203,11 +203,11 @@ static void shares(const kmb_roofline *r, char *text, size_t size) {
 
 static void set_sol_text(kmbi_run *run, const kmb_roofline *r,
                          const char *reached) {
-  char reference[96] = "";
+  char reference[128] = "", percent[KMBI_PERCENT_SIZE];
+  kmbi_percent_string(percent, r->reference_pct, 3);
   if (r->known & KMB_ROOFLINE_REFERENCE_PCT)
-    snprintf(reference, sizeof reference,
-             "; %.3g%% of what others reached (%.40s)", r->reference_pct,
-             run->reference.regime);
+    snprintf(reference, sizeof reference, "; %s of what others reached (%.40s)",
+             percent, run->reference.regime);
   const char *source =
       kmbi_result_get_text(run->result, KMB_VALUE_CEILING_SOURCE);
   kmbi_result_format(run->result, KMB_VALUE_READING_SOL, "%s%s%s%s%s", reached,

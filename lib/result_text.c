@@ -321,11 +321,54 @@ static void put_roofline(const block *b) {
     }
     end_line(b);
   }
-  const char *reading = text_of(b, KMB_VALUE_READING);
-  if (!reading || !*reading) return;
-  start_line(b, "reading");
-  kmbi_put_clean(b->to, reading);
-  end_line(b);
+}
+
+/* Beside the ceilings that bind: what follows the clock, what others reached.
+ */
+static void put_beside(const block *b) {
+  double percent = 0, rate = 0;
+  if (f64_of(b, KMB_VALUE_RATE_CEILING, &rate)) {
+    start_line(b, "rate");
+    if (f64_of(b, KMB_VALUE_RATE_PCT, &percent)) {
+      kmbi_put_percent(b->to, percent, 1);
+      kmbi_text_put(b->to, " of ");
+    }
+    kmbi_put_si(b->to, rate, "FLOP/s");
+    put_text(b, " (", KMB_VALUE_RATE_CEILING_NAME, ")");
+    end_line(b);
+  }
+  if (f64_of(b, KMB_VALUE_REFERENCE_PCT, &percent)) {
+    start_line(b, "others");
+    kmbi_put_percent(b->to, percent, 1);
+    put_text(b, " of ", KMB_VALUE_REFERENCE_NAME, "");
+    end_line(b);
+  }
+}
+
+/* In a fixed order; what is not known is said to be so. */
+static void put_reading(const block *b) {
+  static const struct {
+    kmb_value value;
+    const char *name;
+  } steps[] = {{KMB_VALUE_READING_PREDICTION, "prediction: "},
+               {KMB_VALUE_READING_SOL, "speed of light: "},
+               {KMB_VALUE_READING_MEMORY, "memory workload: "},
+               {KMB_VALUE_READING_OCCUPANCY, "occupancy: "},
+               {KMB_VALUE_READING, ""}};
+  const char *label = "reading";
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    const char *text = text_of(b, steps[i].value);
+    const char *reason =
+        b->result->values[kmbi_value_find(steps[i].value) - kmbi_value_table]
+            .reason;
+    if (text ? !*text : !reason) continue;
+    start_line(b, label);
+    kmbi_text_put(b->to, steps[i].name);
+    kmbi_put_clean(b->to, text ? text : "not known, ");
+    if (!text) kmbi_put_clean(b->to, reason);
+    end_line_at(b, LABEL + 2);
+    label = "";
+  }
 }
 
 static void put_check(const block *b) {
@@ -371,9 +414,13 @@ static void put_findings(const block *b) {
   put_severity(b, "note", label);
 }
 
-/* The reason of a value that is not known; NULL for the others. */
+/* The reason of a value that is not known; NULL for the others, and for those
+ * that the reading speaks of. */
 static const char *reason_of(const block *b, size_t position) {
   const kmbi_value *value = &b->result->values[position];
+  kmb_value which = kmbi_value_table[position].value;
+  if (which == KMB_VALUE_READING_MEMORY || which == KMB_VALUE_READING_OCCUPANCY)
+    return NULL;
   return value->known ? NULL : value->reason;
 }
 
@@ -418,6 +465,8 @@ static void build(kmbi_text *to, const void *subject) {
   put_cache(&b);
   put_work(&b);
   put_roofline(&b);
+  put_beside(&b);
+  put_reading(&b);
   put_check(&b);
   put_confirm(&b);
   put_findings(&b);

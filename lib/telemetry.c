@@ -75,7 +75,8 @@ const char *kmbi_throttle_text(char text[KMBI_THROTTLE_SIZE],
 
 /* Metadata. */
 
-static uint32_t reasons_of(double value) {
+uint32_t kmbi_throttle_reasons(double value) {
+  if (!(value > 0)) return 0;
   return value < 4294967296.0 ? (uint32_t)value : UINT32_MAX;
 }
 
@@ -114,7 +115,7 @@ void kmbi_telemetry_store(const kmbi_reading *reading, const char *when,
     if (!told->known)
       store(result, when, info->key, "", NULL, told->reason);
     else if (info->kind == KMBI_SET)
-      store_throttle(result, when, reasons_of(told->value));
+      store_throttle(result, when, kmbi_throttle_reasons(told->value));
     else
       store_number(result, when, info->key, "", told->value);
   }
@@ -128,7 +129,7 @@ void kmbi_gauge_add(kmbi_gauge *g, double value) {
   if (!g->stride) g->stride = 1;
   if (g->kept == KMBI_GAUGE_VALUES) {
     for (uint32_t i = 0; i < KMBI_GAUGE_VALUES / 2; i++)
-      g->values[i] = g->values[2 * i];
+      g->values[i] = g->values[(size_t)2 * i];
     g->kept = KMBI_GAUGE_VALUES / 2;
     g->stride *= 2;
   }
@@ -157,7 +158,7 @@ void kmbi_track_add(kmbi_track *track, const kmbi_reading *reading) {
     if (kmbi_telemetry_table[i].kind == KMBI_GAUGE)
       kmbi_gauge_add(gauge, told->value);
     if (kmbi_telemetry_table[i].kind != KMBI_SET) continue;
-    uint32_t reasons = reasons_of(told->value);
+    uint32_t reasons = kmbi_throttle_reasons(told->value);
     track->throttle |= reasons;
     track->throttle_readings++;
     track->throttled += reasons != 0;

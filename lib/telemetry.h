@@ -50,6 +50,8 @@ bool kmbi_telemetry_get(const kmbi_reading *reading, kmb_telemetry id,
 /* Under "telemetry.WHEN.KEY". */
 void kmbi_telemetry_store(const kmbi_reading *reading, const char *when,
                           kmb_result *result);
+/* What a number told as reasons says: all of them if it is too large. */
+uint32_t kmbi_throttle_reasons(double value);
 /* "none", or the reasons with "+" between. Returns `text`. */
 const char *kmbi_throttle_text(char text[KMBI_THROTTLE_SIZE], uint32_t reasons);
 

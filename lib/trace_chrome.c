@@ -26,9 +26,16 @@ typedef enum member {
 
 enum { FIRST_ARG = DEVICE };
 
-static const char *const keys[MEMBERS] = {
-    "ph",     "cat",     "name",   "pid",         "tid",   "ts",     "dur",
-    "device", "context", "stream", "correlation", "bytes", "process"};
+#define KEY(text) \
+  { text, sizeof(text) - 1 }
+static const struct {
+  const char *text;
+  size_t size;
+} keys[MEMBERS] = {KEY("ph"),     KEY("cat"),         KEY("name"),
+                   KEY("pid"),    KEY("tid"),         KEY("ts"),
+                   KEY("dur"),    KEY("device"),      KEY("context"),
+                   KEY("stream"), KEY("correlation"), KEY("bytes"),
+                   KEY("process")};
 
 typedef struct event {
   size_t at; /* of its brace, from source->begin */
@@ -46,29 +53,32 @@ typedef enum role { NOTHING, OPERATION, CALL, RANGE } role;
 
 typedef struct category {
   const char *name;
+  size_t size;
   role role;
   kmb_op_kind kind;
 } category;
 
+#define NAMED(text) text, sizeof(text) - 1
 /* Older traces have capital letters. gpu_user_annotation is none of them: it
  * spans kernels. */
-static const category categories[] = {{"kernel", OPERATION, KMB_OP_KERNEL},
-                                      {"gpu_memcpy", OPERATION, KMB_OP_MEMCPY},
-                                      {"memcpy", OPERATION, KMB_OP_MEMCPY},
-                                      {"gpu_memset", OPERATION, KMB_OP_MEMSET},
-                                      {"memset", OPERATION, KMB_OP_MEMSET},
-                                      {"gpu_graph", OPERATION, KMB_OP_GRAPH},
-                                      {"cuda_runtime", CALL, 0},
-                                      {"cuda_driver", CALL, 0},
-                                      {"runtime", CALL, 0},
-                                      {"user_annotation", RANGE, 0}};
+static const category categories[] = {
+    {NAMED("kernel"), OPERATION, KMB_OP_KERNEL},
+    {NAMED("gpu_memcpy"), OPERATION, KMB_OP_MEMCPY},
+    {NAMED("memcpy"), OPERATION, KMB_OP_MEMCPY},
+    {NAMED("gpu_memset"), OPERATION, KMB_OP_MEMSET},
+    {NAMED("memset"), OPERATION, KMB_OP_MEMSET},
+    {NAMED("gpu_graph"), OPERATION, KMB_OP_GRAPH},
+    {NAMED("cuda_runtime"), CALL, 0},
+    {NAMED("cuda_driver"), CALL, 0},
+    {NAMED("runtime"), CALL, 0},
+    {NAMED("user_annotation"), RANGE, 0}};
 
 static const category *category_of(const reader *r, const event *e) {
   const kmbi_slice *cat = &e->members[CAT];
   const char *text = kmbi_slice_text(&r->json, cat);
   if (cat->type != KMBI_SLICE_STRING) return NULL;
   for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++) {
-    if (strlen(categories[i].name) == cat->size &&
+    if (categories[i].size == cat->size &&
         strncasecmp(text, categories[i].name, cat->size) == 0)
       return &categories[i];
   }
@@ -78,8 +88,10 @@ static const category *category_of(const reader *r, const event *e) {
 /* Reading. */
 
 static int find_key(const reader *r, const kmbi_slice *key, int from, int to) {
+  const char *text = kmbi_slice_text(&r->json, key);
   for (int i = from; i < to; i++) {
-    if (kmbi_slice_is(&r->json, key, keys[i])) return i;
+    if (keys[i].size == key->size && memcmp(text, keys[i].text, key->size) == 0)
+      return i;
   }
   return MEMBERS;
 }
@@ -90,7 +102,7 @@ static kmb_status read_member(reader *r, event *e, int index, int depth) {
   if (status || index == MEMBERS) return status;
   if (e->members[index].type != KMBI_SLICE_NONE)
     return kmbi_jsonr_fail_at(&r->json, &value, "\"%s\" stands twice",
-                              keys[index]);
+                              keys[index].text);
   e->members[index] = value;
   return KMB_OK;
 }
@@ -139,11 +151,12 @@ static kmb_status read_time(reader *r, const event *e, member index,
     return kmbi_jsonr_fail_at(
         &r->json, slice->type ? slice : &(kmbi_slice){.at = e->at},
         slice->type ? "\"%s\" is no number" : "the event has no \"%s\"",
-        keys[index]);
+        keys[index].text);
   if (kmbi_decimal_read(kmbi_slice_text(&r->json, slice), slice->size, 3,
                         &number) != KMBI_DECIMAL_OK)
-    return kmbi_jsonr_fail_at(
-        &r->json, slice, "\"%s\" does not fit into 64 bits of ns", keys[index]);
+    return kmbi_jsonr_fail_at(&r->json, slice,
+                              "\"%s\" does not fit into 64 bits of ns",
+                              keys[index].text);
   *ns = number.value;
   *negative = number.negative && number.value;
   if (index == TS && number.decimals > r->decimals)

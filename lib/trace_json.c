@@ -5,6 +5,24 @@
 
 #include <stdio.h>
 
+/* What a byte may be part of. SPECIAL ends a plain stretch of a string. */
+enum { SPACE = 1, SPECIAL = 2, WORD = 4 };
+
+#define IS_SPACE(c) ((c) == ' ' || (c) == '\t' || (c) == '\n' || (c) == '\r')
+#define IS_SPECIAL(c) ((c) < 0x20 || (c) == '"' || (c) == '\\')
+#define IS_WORD(c)                                             \
+  (((c) >= '0' && (c) <= '9') || ((c) >= 'a' && (c) <= 'z') || \
+   ((c) >= 'A' && (c) <= 'Z') || (c) == '+' || (c) == '-' || (c) == '.')
+#define CLASS(c)                                              \
+  (IS_SPACE(c) ? SPACE : 0) | (IS_SPECIAL(c) ? SPECIAL : 0) | \
+      (IS_WORD(c) ? WORD : 0)
+#define FOUR(c) CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
+#define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
+
+static const unsigned char classes[256] = {
+    SIXTEEN(0x00), SIXTEEN(0x10), SIXTEEN(0x20), SIXTEEN(0x30),
+    SIXTEEN(0x40), SIXTEEN(0x50), SIXTEEN(0x60), SIXTEEN(0x70)};
+
 void kmbi_jsonr_init(kmbi_jsonr *r, kmbi_source *source) {
   *r = (kmbi_jsonr){.source = source, .line = 1};
   if (source->end - source->begin >= 3 &&
@@ -88,7 +106,7 @@ void kmbi_jsonr_unpin(kmbi_jsonr *r) {
 kmb_status kmbi_jsonr_peek(kmbi_jsonr *r, char *c) {
   for (;;) {
     const char *at = here(r);
-    while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')
+    while (classes[(unsigned char)*at] & SPACE)
       at++;
     r->at = (size_t)(at - r->source->buffer) - r->source->begin;
     *c = *at;
@@ -125,18 +143,13 @@ kmb_status kmbi_jsonr_next(kmbi_jsonr *r, char close, bool *first, bool *more) {
   return KMB_OK;
 }
 
-/* What ends a plain stretch of a string. */
-static bool is_special(unsigned char c) {
-  return c < 0x20 || c == '"' || c == '\\';
-}
-
 /* At the opening quote. */
 static kmb_status read_string(kmbi_jsonr *r, kmbi_slice *slice) {
   size_t start = ++r->at;
   bool escaped = false;
   for (;;) {
     const char *at = here(r);
-    while (!is_special((unsigned char)*at))
+    while (!(classes[(unsigned char)*at] & SPECIAL))
       at++;
     r->at = (size_t)(at - r->source->buffer) - r->source->begin;
     if (*at == '"') break;
@@ -161,17 +174,12 @@ static kmb_status read_string(kmbi_jsonr *r, kmbi_slice *slice) {
   return KMB_OK;
 }
 
-static bool in_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z') || c == '+' || c == '-' || c == '.';
-}
-
 /* A number or literal, whole in the buffer; `*size` of its bytes. */
 static kmb_status read_word(kmbi_jsonr *r, size_t *size) {
   enum { LONGEST = 512 };
   for (;;) {
     const char *start = here(r), *at = start;
-    while (in_word(*at) && at - start < LONGEST)
+    while ((classes[(unsigned char)*at] & WORD) && at - start < LONGEST)
       at++;
     if (at - start == LONGEST)
       return kmbi_jsonr_fail(r, "a number of more than %d characters",

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fuzzes what reads files with libFuzzer: results as JSON, and each importer of
-# traces. Each target starts from its folder in tests/fuzz/corpus. Exits with 77
-# where clang or its fuzzer runtime is missing.
+# Fuzzes what reads files with libFuzzer: results as JSON, tables of parts, and
+# each importer of traces. Each target starts from its folder in
+# tests/fuzz/corpus. Exits with 77 where clang or its fuzzer runtime is missing.
 #
 # usage: fuzz.sh [SECONDS] [SOURCE_DIR] [TARGET...]
 #        (30 for each target, the tree that this lies in, all targets)
@@ -12,8 +12,8 @@ seconds=${1:-30}
 [ $# = 0 ] || shift
 cd "${1:-$(dirname "$0")/..}" || exit 1
 [ $# = 0 ] || shift
-[ $# != 0 ] || set -- json nsys-csv rocprof-csv chrome-json nsys-sqlite nvprof \
-  gzip
+[ $# != 0 ] || set -- json peaks nsys-csv rocprof-csv chrome-json nsys-sqlite \
+  nvprof gzip
 compiler=$(command -v clang || command -v clang-14) || {
   echo "clang was not found (Debian package clang)"
   exit 77
@@ -27,11 +27,13 @@ echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' >"$work/try.c"
   exit 77
 }
 
+python3 data/make_tables.py data/peaks.csv data/flops_per_clk.csv \
+  data/regimes.csv "$work/peaks_tables.c" || exit 1
 # The library itself is compiled with the fuzzer's coverage.
 flags="-std=gnu11 -g -O1 -fno-omit-frame-pointer -DKMB_STATIC \
 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
 -Iinclude -Ilib -Itests $(pkg-config --cflags hwloc jansson)"
-for source in lib/*.c backends/*/*.c; do
+for source in lib/*.c backends/*/*.c "$work/peaks_tables.c"; do
   echo "$source $work/objects/$(echo "$source" | tr / _).o"
 done |
   xargs -P "$(nproc)" -n 2 sh -c \
@@ -49,7 +51,9 @@ format_of() {
 # link TARGET
 link() {
   case $1 in
-  json) sources="tests/fuzz/json.c tests/fuzz/property.c" define=NONE ;;
+  json | peaks)
+    sources="tests/fuzz/$1.c tests/fuzz/property_$1.c" define=NONE
+    ;;
   *)
     sources="tests/fuzz/trace.c tests/fuzz/trace_property.c"
     define="FUZZ_FORMAT=$(format_of "$1")"

@@ -156,6 +156,44 @@ def cost():
                               source(about, 'open'))
 
 
+def ran_on(data, name):
+    """source() of a document of results."""
+    meta = data['results'][0]['metadata']
+    return source({'device': meta['device.name'],
+                   'driver': meta['device.driver_version'],
+                   'date': meta['time.utc']}, name)
+
+
+def work(data, row, column):
+    """Time and share of the ceiling, by two axes."""
+    cells, columns = {}, []
+    for result in data['results']:
+        axes = {axis['key']: axis['value'] for axis in result['axes']}
+        if axes[column] not in columns:
+            columns.append(axes[column])
+        cells.setdefault(axes[row], {})[axes[column]] = '%s µs, %.0f%%' % (
+            us(result['time_ns'] / 1e3), result['sol_pct'])
+    return table([row] + ['%s %s' % (column, c) for c in columns],
+                 [[key] + [cells[key].get(c, '–') for c in columns]
+                  for key in cells])
+
+
+def gemm():
+    data = recorded('gemm')
+    return '%s\n\n%s.' % (work(data, 'projection', 'tokens'),
+                          ran_on(data, 'gemm'))
+
+
+def copy():
+    data = recorded('copy')
+    rows = [['%s KiB' % r['axes'][0]['value'], us(r['time_ns'] / 1e3),
+             '%.0f' % (r['achieved_bytes_per_s'] / 1e9),
+             '%.0f%%' % r['sol_pct']] for r in data['results']]
+    return '%s\n\n%s.' % (
+        table(['copy of', 'µs', 'GB/s', 'of the datasheet\'s'], rows),
+        ran_on(data, 'copy'))
+
+
 def summary():
     """Of the README."""
     data, moves = recorded('accuracy'), recorded('cold')['moves']
@@ -167,7 +205,7 @@ def summary():
              table([title for title, _ in far],
                    [['%.3f µs' % value for _, value in far]]), '',
              'A read of %d MiB: %s µs cold by sweep, %s by rotation, %s warm, '
-             'and %s after the memset\nthat is commonly used as a flush.' % (
+             'and\n%s after the memset that is commonly used as a flush.' % (
                  read['mib'], us(read['cold_us']), us(read['rotated_us']),
                  us(read['warm_us']), us(read['memset_flush_us'])), '',
              source(data, 'accuracy').replace('](../', '](') + '.']
@@ -175,7 +213,8 @@ def summary():
 
 
 MADE = {'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
-        'weights': weights, 'cost': cost, 'summary': summary}
+        'weights': weights, 'cost': cost, 'gemm': gemm, 'copy': copy,
+        'summary': summary}
 PLACE = re.compile(r'(<!-- figures (\w+) -->\n).*?(<!-- end -->)', re.S)
 
 

@@ -103,16 +103,16 @@ static int choose(kmbi_cuda_probe *probes, const kmbi_cuda_probe *from,
 int kmbi_cuda_probes_choose(const kmb_choice *choice, uint64_t batch,
                             kmbi_cuda_probe *probes) {
   static const kmbi_cuda_probe cold[] = {
-      {KMBI_CUDA_PROBE_EMPTY, 0, true},    {KMBI_CUDA_PROBE_SPIN, 1500, true},
-      {KMBI_CUDA_PROBE_SPIN, 20e3, true},  {KMBI_CUDA_PROBE_WIDE, 4000, true},
-      {KMBI_CUDA_PROBE_BODY, 0, true},     {KMBI_CUDA_PROBE_READ, 0, true},
-      {KMBI_CUDA_PROBE_PAIR, 1500, false},
+      {KMBI_CUDA_PROBE_EMPTY, true, 0},    {KMBI_CUDA_PROBE_SPIN, true, 1500},
+      {KMBI_CUDA_PROBE_SPIN, true, 20e3},  {KMBI_CUDA_PROBE_WIDE, true, 4000},
+      {KMBI_CUDA_PROBE_BODY, true, 0},     {KMBI_CUDA_PROBE_READ, true, 0},
+      {KMBI_CUDA_PROBE_PAIR, false, 1500},
   };
   static const kmbi_cuda_probe warm[] = {
-      {KMBI_CUDA_PROBE_SPIN, 1500, true},  {KMBI_CUDA_PROBE_SPIN, 7000, true},
-      {KMBI_CUDA_PROBE_SPIN, 30e3, true},  {KMBI_CUDA_PROBE_SPIN, 120e3, true},
-      {KMBI_CUDA_PROBE_EMPTY, 0, false},   {KMBI_CUDA_PROBE_WIDE, 4000, false},
-      {KMBI_CUDA_PROBE_PAIR, 1500, false},
+      {KMBI_CUDA_PROBE_SPIN, true, 1500},  {KMBI_CUDA_PROBE_SPIN, true, 7000},
+      {KMBI_CUDA_PROBE_SPIN, true, 30e3},  {KMBI_CUDA_PROBE_SPIN, true, 120e3},
+      {KMBI_CUDA_PROBE_EMPTY, false, 0},   {KMBI_CUDA_PROBE_WIDE, false, 4000},
+      {KMBI_CUDA_PROBE_PAIR, false, 1500},
   };
   bool pair = choice->timer == KMB_TIMER_EVENT &&
               choice->launch_mode == KMB_LAUNCH_GRAPH;
@@ -122,10 +122,10 @@ int kmbi_cuda_probes_choose(const kmb_choice *choice, uint64_t batch,
   /* Replays about as long as the engine's are. */
   double n = (double)batch;
   kmbi_cuda_probe replays[] = {
-      {KMBI_CUDA_PROBE_SPIN, 45e3 / n, true},
-      {KMBI_CUDA_PROBE_SPIN, 110e3 / n, true},
-      {KMBI_CUDA_PROBE_EMPTY, 0, false},
-      {KMBI_CUDA_PROBE_WIDE, 45e3 / n, false},
+      {KMBI_CUDA_PROBE_SPIN, true, 45e3 / n},
+      {KMBI_CUDA_PROBE_SPIN, true, 110e3 / n},
+      {KMBI_CUDA_PROBE_EMPTY, false, 0},
+      {KMBI_CUDA_PROBE_WIDE, false, 45e3 / n},
   };
   return choose(probes, replays, 4);
 }

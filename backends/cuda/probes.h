@@ -16,8 +16,8 @@ typedef enum kmbi_cuda_probe_kind {
 /* What fits gives the bias, the others only say how wrong it may be. */
 typedef struct kmbi_cuda_probe {
   kmbi_cuda_probe_kind kind;
-  double ns; /* of spins */
   bool fits;
+  double ns; /* of spins */
 } kmbi_cuda_probe;
 
 enum { KMBI_CUDA_PROBES = 7 };

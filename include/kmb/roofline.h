@@ -80,8 +80,8 @@ static inline kmb_ceiling kmb_ceiling_init(void) {
  *  what was reached, not a proof that no more can be.
  *  @param device     an open device
  *  @param kind       what to limit
- *  @param dtype      for KMB_CEILING_FMA: KMB_F32 or KMB_F64 on the host;
- *                    ignored for the others
+ *  @param dtype      for KMB_CEILING_FMA (KMB_F32 or KMB_F64 on the host) and
+ *                    KMB_CEILING_MATRIX; ignored for the others
  *  @param threads    cores used; 0: the device's
  *  @param[out] ceiling  written up to its `struct_size`
  *  @retval KMB_ERR_INVALID      NULL, an unknown kind, or more threads than

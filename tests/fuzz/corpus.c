@@ -1,12 +1,12 @@
-/* Feeds the files of a corpus to the property: files named ok-* must be
- * accepted, those named bad-* refused.
+/* Feeds the files of a corpus to the property of their kind: files named ok-*
+ * must be accepted, those named bad-* refused.
  *
- * usage: corpus FILE... */
-#include "json.h"
+ * usage: corpus json|peaks FILE... */
+#include "fuzz.h"
 
 #include "require.h"
 
-static void feed(const char *path) {
+static void feed(int (*fuzz)(const uint8_t *, size_t), const char *path) {
   static uint8_t data[1 << 20];
   const char *slash = strrchr(path, '/');
   const char *name = slash ? slash + 1 : path;
@@ -18,7 +18,7 @@ static void feed(const char *path) {
   size_t size = fread(data, 1, sizeof data, file);
   REQUIRE(size < sizeof data && !ferror(file));
   fclose(file);
-  int accepted = fuzz_json(data, size);
+  int accepted = fuzz(data, size);
   if ((accepted && strncmp(name, "bad-", 4) == 0) ||
       (!accepted && strncmp(name, "ok-", 3) == 0)) {
     fprintf(stderr, "%s was %s\n", path, accepted ? "accepted" : "refused");
@@ -27,9 +27,11 @@ static void feed(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  REQUIRE(argc > 1);
-  for (int i = 1; i < argc; i++)
-    feed(argv[i]);
-  printf("%d files\n", argc - 1);
+  REQUIRE(argc > 2);
+  int peaks = strcmp(argv[1], "peaks") == 0;
+  REQUIRE(peaks || strcmp(argv[1], "json") == 0);
+  for (int i = 2; i < argc; i++)
+    feed(peaks ? fuzz_peaks : fuzz_json, argv[i]);
+  printf("%d files\n", argc - 2);
   return 0;
 }

@@ -1,5 +1,5 @@
 /* libFuzzer's entry (scripts/fuzz.sh builds and runs it). */
-#include "json.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,7 +17,6 @@ spin_work spin_of(double us);
 void telemetry_is_read_while_measuring(void);
 void each_slot_has_its_prebuilt_graph(void);
 void a_stream_of_another_context_serves(void);
-void streams_that_fork_and_join_have_rows_of_their_own(void);
 void a_launch_that_waits_behind_the_gate_is_let_go(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* Rows of operations, streams that fork and join, graphs that the caller has
- * built, sessions that it drives, telemetry while measuring: on a GPU. */
+ * built, sessions that it drives: on a GPU. */
 #include <dlfcn.h>
 
 #include "../require.h"
@@ -179,25 +179,6 @@ static void a_session_reads_the_devices_clock(void) {
   kmb_result_destroy(r);
 }
 
-static void telemetry_is_read_while_measuring(void) {
-  kmb_result *r = NULL;
-  kmb_bench_params p = quick(KMB_LAUNCH_PLAIN);
-  const char *readings = NULL;
-  p.launch = launch_three;
-  p.min_wall_ns = 300e6;
-  REQUIRE_OK(kmb_bench(g.device, &p, &r));
-  for (uint64_t i = 0; i < kmb_result_metadata_count(r); i++) {
-    kmb_metadata_entry e = kmb_metadata_entry_init();
-    REQUIRE_OK(kmb_result_metadata(r, i, &e));
-    if (strncmp(e.key, "telemetry.", 10) == 0)
-      printf("  %s: %s\n", e.key, e.value ? e.value : e.reason);
-  }
-  printf("  wall %.1f ms\n", result_f64(r, KMB_VALUE_MEASURE_WALL, -1) / 1e6);
-  REQUIRE_OK(
-      kmb_result_metadata_text(r, "telemetry.during.readings", &readings));
-  kmb_result_destroy(r);
-}
-
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   gpu_open(&g, "cuda:0", NULL);
@@ -224,8 +205,6 @@ int main(void) {
   puts("ok streams_that_fork_and_join_overlap");
   a_session_reads_the_devices_clock();
   puts("ok a_session_reads_the_devices_clock");
-  telemetry_is_read_while_measuring();
-  puts("ok telemetry_is_read_while_measuring");
   gpu_close(&g);
   return 0;
 }

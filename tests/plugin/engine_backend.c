@@ -183,6 +183,20 @@ static void telemetry_that_is_no_number_is_unknown(void) {
   finish(&t);
 }
 
+/* Reasons are 32 bits: a larger number is all of them, at either end. */
+static void reasons_to_throttle_are_32_bits(void) {
+  const kmb_telemetry throttle = KMB_TELEMETRY_THROTTLE;
+  trial t;
+  begin_hearing(&t);
+  hear(&t, (said){throttle, 0, 0}, none);
+  REQUIRE(!raised(&t, KMB_FINDING_THROTTLED));
+  hear(&t, (said){throttle, 4294967295.0, 0}, none);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_THROTTLED, "throttled_readings"), 1, 0);
+  hear(&t, (said){throttle, 4294967296.0, 0}, none);
+  REQUIRE_NEAR(figure(&t, KMB_FINDING_THROTTLED, "throttled_readings"), 1, 0);
+  finish(&t);
+}
+
 static void what_is_told_without_a_name_is_passed_over(void) {
   const char *value = NULL;
   trial t;
@@ -589,6 +603,7 @@ int main(void) {
   RUN(only_the_same_cache_state_confirms);
   RUN(a_table_that_ends_early_has_no_more);
   RUN(telemetry_that_is_no_number_is_unknown);
+  RUN(reasons_to_throttle_are_32_bits);
   RUN(what_is_told_without_a_name_is_passed_over);
   RUN(throttling_before_or_after_is_told);
   RUN(a_quiet_machine_needs_both_counts);

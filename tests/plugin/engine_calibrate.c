@@ -110,8 +110,8 @@ static uint64_t ring_of(const char *spec, uint32_t slots, uint64_t asked) {
 static void a_replay_is_of_whole_rings(void) {
   REQUIRE_EQ(ring_of(EXACT "kernel=1000", 17, 0), 68);
   REQUIRE_EQ(ring_of(EXACT "kernel=1", 17, 0), 4097);
-  REQUIRE_EQ(ring_of(EXACT "kernel=1", 4096, 0), 4096);
-  REQUIRE_EQ(ring_of(EXACT "kernel=1", 4100, 0), 4100);
+  REQUIRE_EQ(ring_of(EXACT "kernel=1,llc=1024", 4096, 0), 4096);
+  REQUIRE_EQ(ring_of(EXACT "kernel=1,llc=1024", 4100, 0), 4100);
   REQUIRE_EQ(ring_of(EXACT "kernel=1", 17, 16), 17);
   REQUIRE_EQ(ring_of(EXACT "kernel=1", 17, 34), 34);
 }

@@ -33,7 +33,8 @@ def main():
     for name, want in expected.items():
         done = subprocess.run(
             [kmb, 'gaps', os.path.join(folder, name), '--json', '--kernel',
-             'flash_fwd|^gemm$'], capture_output=True, text=True, check=False)
+             'flash_fwd|^gemm$'], capture_output=True, encoding='utf-8',
+            check=False)
         if done.returncode:
             print('%s: status %d: %s' % (name, done.returncode, done.stderr))
             bad += 1

@@ -36,7 +36,7 @@ KERNEL = 'CUPTI_ACTIVITY_KIND_KERNEL'
 
 
 def run(*words, env=None, status=0):
-    done = subprocess.run([KMB, *words], capture_output=True, text=True,
+    done = subprocess.run([KMB, *words], capture_output=True, encoding='utf-8',
                           check=False, env=dict(os.environ, **(env or {})))
     assert done.returncode == status, (words, done.returncode, done.stderr)
     return done.stdout if status == 0 else done.stderr
@@ -123,7 +123,8 @@ def causes_and_ranges(folder):
             'step')
     # The same correlation in another process is another launch.
     table(db, KERNEL, COMMON, [
-        kernel(1000, 2000, correlationId=5), kernel(5000, 6000, correlationId=6),
+        kernel(1000, 2000, correlationId=5),
+        kernel(5000, 6000, correlationId=6),
         kernel(7000, 7500, correlationId=6, globalPid=88 << 24, deviceId=1)])
     call = 'start,end,eventClass,globalTid,correlationId,nameId,returnValue'
     table(db, 'CUPTI_ACTIVITY_KIND_RUNTIME', call, [
@@ -344,7 +345,7 @@ def the_command(folder):
     assert 'it is a folder' in run('gaps', folder, status=3)
     with open('/dev/full', 'w', encoding='utf-8') as file:
         done = subprocess.run([KMB, 'gaps', path], stdout=file, check=False,
-                              stderr=subprocess.PIPE, text=True)
+                              stderr=subprocess.PIPE, encoding='utf-8')
     assert done.returncode == 3 and 'cannot write' in done.stderr
 
 
@@ -356,7 +357,7 @@ def pictures(folder):
     out = os.path.join(folder, 'out.')
     begins = {'svg': b'<?xml', 'png': b'\x89PNG', 'pdf': b'%PDF'}
     done = subprocess.run([KMB, 'plot', 'timeline', path, '-o', out + 'svg'],
-                          capture_output=True, text=True, check=False)
+                          capture_output=True, encoding='utf-8', check=False)
     if 'built without cairo' in done.stderr:
         assert done.returncode == 1
         return

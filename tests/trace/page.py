@@ -45,14 +45,15 @@ def holds(shown, printed):
 
 
 def main():
-    kmb, root, pages = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    kmb, root = os.path.abspath(sys.argv[1]), sys.argv[2]
+    pages = sys.argv[3:]
     bad = seen = 0
     for page in pages:
         with open('%s/%s' % (root, page), encoding='utf-8') as file:
             text = file.read()
         for words, shown in blocks(text):
             seen += 1
-            done = subprocess.run([kmb, *words], cwd=root, text=True,
+            done = subprocess.run([kmb, *words], cwd=root, encoding='utf-8',
                                   capture_output=True, check=False)
             printed = done.stdout.rstrip('\n').split('\n')
             if done.returncode or not holds(shown, printed):

@@ -178,6 +178,36 @@ static void every_section_shows(void) {
   kmb_result_destroy(r);
 }
 
+/* Five steps; what is not known stands in its place, not at the end. */
+static void the_reading_has_a_fixed_order(void) {
+  kmb_result *r = projection("q", "1", 100);
+  kmbi_result_set_text(r, KMB_VALUE_READING, "the sentence");
+  kmbi_result_set_text(r, KMB_VALUE_READING_SOL, "60% of it");
+  kmbi_result_set_text(r, KMB_VALUE_READING_PREDICTION, "memory-bound");
+  kmbi_result_absent(r, KMB_VALUE_READING_MEMORY, "no counters");
+  kmbi_result_absent(r, KMB_VALUE_READING_OCCUPANCY, "no counters");
+  kmbi_result_set_f64(r, KMB_VALUE_RATE_CEILING, 9.5e14);
+  kmbi_result_set_f64(r, KMB_VALUE_RATE_PCT, 75);
+  kmbi_result_set_text(r, KMB_VALUE_RATE_CEILING_NAME, "at a clock");
+  kmbi_result_set_f64(r, KMB_VALUE_REFERENCE_PCT, 97.25);
+  kmbi_result_set_text(r, KMB_VALUE_REFERENCE_NAME, "theirs");
+  char *text = text_of(r);
+  REQUIRE_HAS(text, "  reading    prediction: memory-bound\n"
+                    "             speed of light: 60% of it\n"
+                    "             memory workload: not known, no counters\n"
+                    "             occupancy: not known, no counters\n"
+                    "             the sentence\n");
+  REQUIRE_HAS(text, "  rate       75.0% of 950.0 TFLOP/s (at a clock)\n"
+                    "  others     97.2% of theirs\n");
+  REQUIRE(!strstr(text, "reading_memory"));
+  free(text);
+  kmbi_result_absent(r, KMB_VALUE_RATE_CEILING, "no clock");
+  text = text_of(r);
+  REQUIRE_HAS(text, "rate_ceiling: no clock");
+  free(text);
+  kmb_result_destroy(r);
+}
+
 static void several_operations_have_a_short_table(void) {
   kmb_result *r = projection("a", "1", 100);
   kmb_op ops[12];
@@ -587,6 +617,7 @@ int main(void) {
   RUN(one_result_is_a_readable_block);
   RUN(a_result_without_a_time_says_so);
   RUN(every_section_shows);
+  RUN(the_reading_has_a_fixed_order);
   RUN(several_operations_have_a_short_table);
   RUN(the_gravest_finding_comes_first);
   RUN(an_interval_below_zero_is_not_clamped);

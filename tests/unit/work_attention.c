@@ -182,6 +182,12 @@ static void latent_attention_shares_one_row(void) {
   REQUIRE_OK(kmb_work_mla(&s, &w));
   REQUIRE_EQ(w.flops, 2 * (9 + 10 + 19 + 20) * 16 * 1088);
   REQUIRE_HAS(w.convention, "bottom-right");
+  s.heads = 3; /* which no number of shared rows must divide */
+  REQUIRE_OK(kmb_work_mla(&s, &w));
+  s.heads = 16;
+  s.struct_size = offsetof(kmb_mla_shape, mask);
+  REQUIRE_STATUS(kmb_work_mla(&s, &w), KMB_ERR_INVALID);
+  s.struct_size = sizeof s;
   s.mask = KMB_MASK_CAUSAL_TOP_LEFT;
   REQUIRE_STATUS(kmb_work_mla(&s, &w), KMB_ERR_INVALID);
   s.mask = 0;

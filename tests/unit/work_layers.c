@@ -113,6 +113,30 @@ static void scales_are_counted_once_each(void) {
   REQUIRE_HAS(matmul_of(&s).convention, "scales once each");
 }
 
+/* Sizes at which a block of one more element would give another count. */
+static void blocks_have_their_sizes(void) {
+  static const struct {
+    kmb_scales scales;
+    uint64_t k, a, b;
+  } cases[] = {{KMB_SCALES_NVFP4, 16 * 17, 17, 17},
+               {KMB_SCALES_MX, 32 * 33, 33, 33},
+               {KMB_SCALES_BLOCK_128, 128 * 129, 4 * 129, 4 * 129}};
+  for (int i = 0; i < 3; i++) {
+    kmb_matmul_shape s = kmb_matmul_shape_init();
+    s.m = s.n = 1;
+    s.k = cases[i].k;
+    s.dtype = KMB_I8;
+    s.a_scales = s.b_scales = cases[i].scales;
+    REQUIRE_EQ(matmul_of(&s).read_bytes, 2 * s.k + cases[i].a + cases[i].b);
+  }
+  kmb_matmul_shape s = kmb_matmul_shape_init();
+  s.m = s.k = 1;
+  s.n = 128 * 129;
+  s.dtype = KMB_I8;
+  s.b_scales = KMB_SCALES_BLOCK_128;
+  REQUIRE_EQ(matmul_of(&s).read_bytes, 1 + s.n + 4 * 129);
+}
+
 static void grouped_counts_valid_rows_and_every_b(void) {
   const uint64_t rows[] = {3, 0, 5};
   kmb_grouped_shape s = kmb_grouped_shape_init();
@@ -192,6 +216,85 @@ static void experts(void) {
   REQUIRE_EQ(w.read_bytes,
              1600 + 100 * 8 * 2 + 8 * (64 * 8 + 64 + 16 * 16 + 16));
   REQUIRE_EQ(w.write_bytes, 3200);
+}
+
+/* Scales of activations lie along a row, those of weights in squares. */
+static void blocks_of_activations_and_weights_differ(void) {
+  kmb_grouped_shape g = kmb_grouped_shape_init();
+  kmb_moe_shape s = kmb_moe_shape_init();
+  kmb_work w = kmb_work_init();
+  g.groups = 1;
+  g.m = g.n = 130;
+  g.k = 200;
+  g.dtype = KMB_F8_E4M3;
+  g.a_scales = KMB_SCALES_BLOCK_128;
+  REQUIRE_OK(kmb_work_grouped(&g, &w));
+  REQUIRE_EQ(w.read_bytes, 26000 + 130 * 2 * 4 + 26000);
+  g.a_scales = 0;
+  g.b_scales = KMB_SCALES_BLOCK_128;
+  REQUIRE_OK(kmb_work_grouped(&g, &w));
+  REQUIRE_EQ(w.read_bytes, 26000 + 26000 + 2 * 2 * 4);
+  s.tokens = 2;
+  s.hidden = 256;
+  s.intermediate = 128;
+  s.experts = s.top_k = 1;
+  s.dtype = KMB_F8_E4M3;
+  s.logits_dtype = KMB_I8;
+  s.scales = KMB_SCALES_BLOCK_128;
+  REQUIRE_OK(kmb_work_moe(&s, &w));
+  REQUIRE_EQ(w.read_bytes, 512 + 2 * 2 * 4 + 2 + 65536 + 32768);
+  s.scales = 0;
+  s.weight_scales = KMB_SCALES_BLOCK_128;
+  REQUIRE_OK(kmb_work_moe(&s, &w));
+  REQUIRE_EQ(w.read_bytes, 512 + 2 + 65536 + 2 * 2 * 4 + 32768 + 2 * 4);
+}
+
+/* One zero at a time, no dtype, and structs that are too small. */
+static void shapes_must_be_whole(void) {
+  kmb_work w = kmb_work_init();
+  for (int i = 0; i < 9; i++) {
+    kmb_grouped_shape g = kmb_grouped_shape_init();
+    kmb_moe_shape e = kmb_moe_shape_init();
+    kmb_matmul_shape m = matmul_2_3_4(0);
+    g.groups = i != 0;
+    g.n = i != 1;
+    g.k = i != 2;
+    g.m = i != 3;
+    g.dtype = i != 4 ? KMB_F32 : 0;
+    if (i == 5) g.struct_size = offsetof(kmb_grouped_shape, reserved);
+    REQUIRE_EQ(kmb_work_grouped(&g, &w), i < 6 ? KMB_ERR_INVALID : KMB_OK);
+    e.tokens = i != 0;
+    e.hidden = i != 1;
+    e.intermediate = i != 2;
+    e.experts = i != 3;
+    e.top_k = i != 4;
+    e.dtype = i != 5 ? KMB_F32 : 0;
+    if (i == 6) e.struct_size = offsetof(kmb_moe_shape, flags);
+    REQUIRE_EQ(kmb_work_moe(&e, &w), i < 7 ? KMB_ERR_INVALID : KMB_OK);
+    m.m = i != 0;
+    m.n = i != 1;
+    m.k = i != 2;
+    if (i == 3) m.struct_size = offsetof(kmb_matmul_shape, reserved);
+    REQUIRE_EQ(kmb_work_matmul(&m, &w), i < 4 ? KMB_ERR_INVALID : KMB_OK);
+  }
+  kmb_norm_shape n = kmb_norm_shape_init();
+  n.struct_size = offsetof(kmb_norm_shape, flags);
+  REQUIRE_STATUS(kmb_work_norm(&n, &w), KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "struct_size");
+}
+
+static void what_work_is_is_recorded(void) {
+  kmb_matmul_shape m = matmul_2_3_4(0);
+  m.b_scales = KMB_SCALES_MX;
+  REQUIRE_HAS(matmul_of(&m).convention, "scales once each");
+  REQUIRE_EQ(matmul_of(&m).operation, KMB_OPERATION_GEMM);
+  kmb_work w = kmb_work_init();
+  REQUIRE_OK(kmb_work_copy(1, &w));
+  REQUIRE_EQ(w.operation, KMB_OPERATION_COPY);
+  REQUIRE_OK(kmb_work_gemm(1, 1, 1, KMB_F32, &w));
+  REQUIRE_EQ(w.operation, KMB_OPERATION_GEMM);
+  REQUIRE_OK(kmb_work_softmax(1, 1, KMB_F32, 0, &w));
+  REQUIRE_EQ(w.operation, KMB_OPERATION_OTHER);
 }
 
 static void experts_refuse(void) {
@@ -357,9 +460,13 @@ int main(void) {
   RUN(cutlass_counts_the_epilogue_and_complex_by_four);
   RUN(a_batch_multiplies_flops_and_bytes);
   RUN(scales_are_counted_once_each);
+  RUN(blocks_have_their_sizes);
   RUN(grouped_counts_valid_rows_and_every_b);
   RUN(grouped_refuses);
   RUN(experts);
+  RUN(blocks_of_activations_and_weights_differ);
+  RUN(shapes_must_be_whole);
+  RUN(what_work_is_is_recorded);
   RUN(experts_refuse);
   RUN(norms);
   RUN(softmax_and_activation_count_no_flops);

@@ -4,6 +4,7 @@
 
 #include <kmb/kmb.h>
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -25,8 +26,16 @@ typedef struct subcommand {
 
 int gaps_main(int argc, char **argv);
 void gaps_help(FILE *to);
+int peaks_main(int argc, char **argv);
+void peaks_help(FILE *to);
+int plot_roofline_main(int argc, char **argv);
+void plot_roofline_help(FILE *to);
 int plot_timeline_main(int argc, char **argv);
 void plot_timeline_help(FILE *to);
+int sol_main(int argc, char **argv);
+void sol_help(FILE *to);
+int work_main(int argc, char **argv);
+void work_help(FILE *to);
 
 /* Says on stderr why a call failed, and gives the exit status for it. */
 int report(kmb_status status);
@@ -56,5 +65,17 @@ bool read_number(const char *text, uint64_t *number);
 
 /* Loads with a progress bar if stderr is a terminal and loading is slow. */
 kmb_status load_trace(const trace_options *options, kmb_trace **trace);
+
+/* Numbers as people write them. A count is whole and fits into 64 bits; it may
+ * have an exponent, such as 1.5e12. */
+bool read_count(const char *text, uint64_t *count);
+bool read_real(const char *text, double *number);
+/* By the library's names, or bf16's relatives fp16, fp32, fp8, int8 … */
+bool read_dtype(const char *text, kmb_dtype *dtype);
+/* The table of peaks, with the files that `paths` name added; *peaks is NULL if
+ * there are none. An exit status, reported. */
+int open_peaks(char *const *paths, int count, kmb_peaks **peaks);
+/* Prints a document and frees it. An exit status, reported. */
+int print_json(json_t *document);
 
 #endif

@@ -5,8 +5,14 @@
 
 static const subcommand commands[] = {
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
+    {"peaks", "what is known of a part, and from where", peaks_main,
+     peaks_help},
+    {"plot roofline", "draws results below their ceilings", plot_roofline_main,
+     plot_roofline_help},
     {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
      plot_timeline_help},
+    {"sol", "how far a time is from the speed of light", sol_main, sol_help},
+    {"work", "FLOPs and least bytes of an operation", work_main, work_help},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -76,10 +76,13 @@ static double beyond(int length, const char *raw) {
 
 static void events_cost_what_was_recorded(void) {
   CITES(SIM_EVENT, t("events_with_nothing_between_gated_us"));
+  /* Processes on an H200 read from 2.72 to 3.01 us here. */
   for (int i = 0; i < 3; i++)
     REQUIRE_NEAR(SIM_EVENT + SIM_EVENT_TO_KERNEL,
-                 1e3 * beyond(i, "event.raw_us"), 150);
-  CITES(SIM_AHEAD, beyond(0, "event.raw_us") - beyond(7, "event.raw_us"));
+                 1e3 * beyond(i, "event.raw_us"), 6 * SIM_TICK);
+  REQUIRE_NEAR(SIM_AHEAD,
+               1e3 * (beyond(0, "event.raw_us") - beyond(7, "event.raw_us")),
+               3 * SIM_TICK);
   double least = SIM_EVENT + SIM_EVENT_TO_GRAPH;
   double range = (SIM_PLACES - 1) * SIM_TICK;
   for (int i = 0; i < 8; i++)

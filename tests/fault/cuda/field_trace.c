@@ -232,6 +232,17 @@ static kmb_status launch_many(void *user, const kmb_launch *l) {
   return status;
 }
 
+static int count_ops(const kmb_result *r, kmb_op_kind kind) {
+  int count = 0;
+  for (uint64_t i = 0; i < kmb_result_op_count(r); i++) {
+    kmb_op op = kmb_op_init();
+    REQUIRE_OK(kmb_result_op(r, i, &op));
+    if (op.kind == kind) count++;
+    REQUIRE_EQ(op.bytes, op.kind == KMB_OP_MEMCPY ? sizeof host_copy : 0);
+  }
+  return count;
+}
+
 /* Kernels alone, copies alone, and both in one graph. */
 static void f14_a_graph_launch_shows_24_kernels_and_7_copies(void) {
   static const int parts[][2] = {{24, 0}, {0, 7}, {24, 7}};
@@ -251,6 +262,8 @@ static void f14_a_graph_launch_shows_24_kernels_and_7_copies(void) {
     REQUIRE_OK(kmb_bench(b.device, &p, &r));
     REQUIRE_EQ(bed_u64(r, KMB_VALUE_DEVICE_OPS),
                (uint64_t)(m.kernels + m.copies));
+    REQUIRE_EQ(count_ops(r, KMB_OP_KERNEL), m.kernels);
+    REQUIRE_EQ(count_ops(r, KMB_OP_MEMCPY), m.copies);
     CU(&b, cuMemFree, m.from);
     kmb_result_destroy(r);
   }

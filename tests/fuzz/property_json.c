@@ -1,4 +1,4 @@
-#include "json.h"
+#include "fuzz.h"
 
 #include "require.h"
 

@@ -1,0 +1,132 @@
+/* Results into the points and ceilings of a roofline. */
+#include "plot.h"
+
+#include <errno.h>
+#include <math.h>
+
+static kmb_status read_file(void *file, void *data, size_t size, size_t *got) {
+  *got = fread(data, 1, size, file);
+  return *got || !ferror((FILE *)file) ? KMB_OK : KMB_ERR_IO;
+}
+
+static double f64_of(const kmb_result *r, kmb_value value) {
+  double number = 0;
+  return kmb_result_f64(r, value, &number) ? 0 : number;
+}
+
+static const char *text_of(const kmb_result *r, kmb_value value) {
+  const char *text = NULL;
+  return kmb_result_text(r, value, &text) ? "" : text;
+}
+
+/* One line without control characters, cut between characters. */
+static void add_clean(char *to, size_t size, const char *text) {
+  size_t used = strlen(to);
+  for (; *text && used + 1 < size; text++)
+    to[used++] = (unsigned char)*text < ' ' || *text == 127 ? ' ' : *text;
+  to[used] = '\0';
+  if (!*text) return;
+  while (used > 0 && ((unsigned char)to[used - 1] & 0xc0) == 0x80)
+    used--;
+  if (used > 0 && (unsigned char)to[used - 1] >= 0xc0) used--;
+  to[used] = '\0';
+}
+
+static bool has_finding(const kmb_result *r, kmb_finding_code code) {
+  for (uint64_t i = 0; i < kmb_result_finding_count(r); i++) {
+    kmb_finding f = kmb_finding_init();
+    if (!kmb_result_finding(r, i, &f) && f.code == code) return true;
+  }
+  return false;
+}
+
+static bool add_roof(chart *c, double value, bool memory, bool rate,
+                     const char *name) {
+  if (!(value > 0)) return true;
+  for (int i = 0; i < c->roof_count; i++) {
+    const roof *r = &c->roofs[i];
+    if (r->memory == memory && fabs(r->value / value - 1) < 1e-3 &&
+        strncmp(r->name, name, NAME - 1) == 0)
+      return true;
+  }
+  if (c->roof_count == ROOFS) return false;
+  roof *r = &c->roofs[c->roof_count++];
+  r->value = value;
+  r->memory = memory;
+  r->rate = rate;
+  add_clean(r->name, sizeof r->name, *name ? name : "of unknown kind");
+  return true;
+}
+
+static void name_point(point *p, const kmb_result *r) {
+  const char *name = text_of(r, KMB_VALUE_NAME);
+  add_clean(p->name, sizeof p->name, *name ? name : "(no name)");
+  for (uint64_t i = 0; i < kmb_result_axis_count(r); i++) {
+    kmb_pair axis = {0};
+    if (kmb_result_axis(r, i, &axis)) continue;
+    add_clean(p->name, sizeof p->name, i ? ", " : "  ");
+    add_clean(p->name, sizeof p->name, axis.key);
+    add_clean(p->name, sizeof p->name, "=");
+    add_clean(p->name, sizeof p->name, axis.value);
+  }
+}
+
+static void add_device(chart *c, const kmb_result *r) {
+  const char *name = NULL;
+  if (kmb_result_metadata_text(r, "device.name", &name) || !*name) return;
+  if (strstr(c->devices, name)) return;
+  if (c->devices[0]) add_clean(c->devices, sizeof c->devices, ", ");
+  add_clean(c->devices, sizeof c->devices, name);
+}
+
+static bool add_result(chart *c, const kmb_result *r) {
+  if (c->point_count == POINTS) return false;
+  point *p = &c->points[c->point_count++];
+  name_point(p, r);
+  add_device(c, r);
+  p->intensity = f64_of(r, KMB_VALUE_INTENSITY);
+  p->flops = f64_of(r, KMB_VALUE_ACHIEVED_FLOPS);
+  p->sol_pct = f64_of(r, KMB_VALUE_SOL_PCT);
+  p->reference_pct = f64_of(r, KMB_VALUE_REFERENCE_PCT);
+  p->above = has_finding(r, KMB_FINDING_ABOVE_PEAK);
+  add_clean(p->bound, sizeof p->bound, text_of(r, KMB_VALUE_PREDICTED_BOUND));
+  uint64_t flops = 0, bytes = 0;
+  bool work = !kmb_result_u64(r, KMB_VALUE_FLOPS, &flops);
+  kmb_result_u64(r, KMB_VALUE_LEAST_BYTES, &bytes);
+  if (!(p->intensity > 0) || !(p->flops > 0))
+    add_clean(p->why, sizeof p->why,
+              !work    ? "no work was stated"
+              : !flops ? "counts no FLOPs"
+              : !bytes ? "counts no bytes"
+                       : "no time is known");
+  return add_roof(c, f64_of(r, KMB_VALUE_MEMORY_CEILING), true, false,
+                  text_of(r, KMB_VALUE_MEMORY_CEILING_NAME)) &&
+         add_roof(c, f64_of(r, KMB_VALUE_COMPUTE_CEILING), false, false,
+                  text_of(r, KMB_VALUE_COMPUTE_CEILING_NAME)) &&
+         add_roof(c, f64_of(r, KMB_VALUE_RATE_CEILING), false, true,
+                  text_of(r, KMB_VALUE_RATE_CEILING_NAME));
+}
+
+int chart_read(chart *c, const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    fprintf(stderr, "kmb: %s: %s\n", path, strerror(errno));
+    return EXIT_USAGE;
+  }
+  kmb_results *results = NULL;
+  kmb_status status = kmb_results_read_json(read_file, file, NULL, &results);
+  fclose(file);
+  if (status) {
+    fprintf(stderr, "kmb: %s: ", path);
+    return report(status);
+  }
+  bool fits = true;
+  for (uint64_t i = 0; fits && i < kmb_results_count(results); i++) {
+    const kmb_result *r = NULL;
+    if (!kmb_results_get(results, i, &r)) fits = add_result(c, r);
+  }
+  kmb_results_destroy(results);
+  if (fits) return EXIT_DONE;
+  return usage("plot roofline", "more than %d results or %d ceilings", POINTS,
+               ROOFS);
+}
