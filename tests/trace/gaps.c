@@ -188,23 +188,32 @@ static void a_slow_launch_is_a_launch(void) {
   kmb_trace_destroy(trace);
 }
 
+/* One that ended as the gap began held nothing up. */
+static void a_launch_that_returned_in_time_is_queued(void) {
+  kmb_trace *trace = load("[" OP("a", "100", "10", "1") ","                  //
+                          CALL("cudaLaunchKernel", "1", "105", "5", "2") "," //
+                          OP("b", "130", "10", "2") "]");
+  kmb_gaps *gaps = analyse(trace, NULL);
+  REQUIRE_EQ(device_of(gaps, 0).queued_ns, 20000);
+  REQUIRE_EQ(device_of(gaps, 0).launch_ns, 0);
+  kmb_gaps_destroy(gaps);
+  kmb_trace_destroy(trace);
+}
+
 /* The driver's call within the runtime's is part of it. */
 static void nested_calls_count_once(void) {
-  kmb_trace *trace =
-      load(
-          "[" OP("a", "100", "10", "1") "," //
-          CALL("cudaStreamSynchronize", "1", "105", "45", "3") "," EVENT(
-              "cuda_driver", "cuStreamSynchronize", "1", "106", "43",
-              "\"correlation\": 4") "," CALL("cudaLaunchKernel", "1", "160",
-                                             "5",
-                                             "2") "," EVENT("cuda_driver",
-                                                            "cuLaunchKernel",
-                                                            "1", "161", "3",
-                                                            "\"correlation\": "
-                                                            "2") "," OP("b",
-                                                                        "170",
-                                                                        "10",
-                                                                        "2") "]");
+  kmb_trace *trace = load(
+      "[" OP("a", "100", "10", "1") "," //
+      CALL("cudaStreamSynchronize", "1", "105", "45", "3") "," EVENT(
+          "cuda_driver", "cuStreamSynchronize", "1", "106", "43",
+          "\"correlation\": 4") "," CALL("cudaLaunchKernel", "1", "160", "5",
+                                         "2") "," EVENT("cuda_driver",
+                                                        "cuLaunchKernel", "1",
+                                                        "161", "3",
+                                                        "\"correlation\": "
+                                                        "2") "," OP("b", "170",
+                                                                    "10",
+                                                                    "2") "]");
   kmb_gaps *gaps = analyse(trace, NULL);
   kmb_gaps_device d = device_of(gaps, 0);
   REQUIRE_EQ(d.sync_ns, 40000);
@@ -469,6 +478,7 @@ int main(void) {
   RUN(time_limits_are_half_open);
   RUN(causes_add_up);
   RUN(a_slow_launch_is_a_launch);
+  RUN(a_launch_that_returned_in_time_is_queued);
   RUN(nested_calls_count_once);
   RUN(kinds_of_calls);
   RUN(untraced_graphs_withhold_utilization);
