@@ -489,7 +489,7 @@ static void input_that_is_no_text_is_refused(void) {
 /* A table of parts is no database. */
 static void too_many_parts_are_refused(void) {
   enum { LINE = 16, ROWS = 2001 };
-  char *text = malloc(LINE * (ROWS + 2));
+  char *text = malloc((size_t)LINE * (ROWS + 2));
   REQUIRE(text);
   for (int rows = ROWS - 1; rows <= ROWS; rows++) {
     size_t used = (size_t)sprintf(text, "name,pci_ids\n");
