@@ -340,7 +340,7 @@ kmb_status kmb_peaks_read_csv(kmb_peaks *peaks, const char *origin,
   kmbi_peaks_file *file =
       status ? NULL : kmbi_alloc(&peaks->memory, 1, sizeof *file);
   if (!status && !file) status = no_memory();
-  if (!status) {
+  if (file) {
     kmbi_arena_init(&file->arena, &peaks->memory);
     status = fill(file, origin, &text);
     if (status) {
