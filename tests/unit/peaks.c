@@ -115,6 +115,14 @@ static void ceilings_refuse(void) {
                  KMB_ERR_INVALID);
 }
 
+static void a_rate_beyond_all_numbers_is_invalid(void) {
+  kmb_ceiling c = kmb_ceiling_init();
+  REQUIRE_STATUS(kmb_part_rate(part_of("H100 SXM"), 0, KMB_BF16, 0, 1e305, &c),
+                 KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "1e+305 MHz");
+  REQUIRE_NEAR(c.value, 0, 0);
+}
+
 static double rate_of(const char *name, kmb_ceiling_kind kind, kmb_dtype dtype,
                       uint64_t units, double mhz) {
   kmb_ceiling c = kmb_ceiling_init();
@@ -554,6 +562,7 @@ int main(void) {
   RUN(each_dtype_has_its_column);
   RUN(without_a_kind_it_is_the_faster);
   RUN(ceilings_refuse);
+  RUN(a_rate_beyond_all_numbers_is_invalid);
   RUN(rates_give_the_datasheets_figures_at_its_clocks);
   RUN(capped_parts_are_never_computed);
   RUN(people_say_the_whole_name);
