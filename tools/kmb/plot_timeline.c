@@ -99,8 +99,7 @@ static void put_text(cairo_t *c, double x, double y, double width,
   for (;;) {
     while (cut && length && ((unsigned char)text[length] & 0xC0u) == 0x80u)
       length--;
-    memcpy(part, text, length);
-    memcpy(part + length, cut ? "…" : "", cut ? 4 : 1);
+    snprintf(part, sizeof part, "%.*s%s", (int)length, text, cut ? "…" : "");
     for (char *at = part; *at; at++) {
       if ((unsigned char)*at < 0x20) *at = ' ';
     }
