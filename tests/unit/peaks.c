@@ -373,8 +373,8 @@ static void a_list_has_at_most_64_items(void) {
   for (int more = 0; more < 2; more++) {
     char items[2 * 64 + 1] = "", text[512];
     kmb_peaks *peaks = fresh();
-    for (int i = 0; i < 63 + more; i++)
-      memcpy(items + 2 * (size_t)i, "|b", 2);
+    for (int i = 0; i < 2 * (63 + more); i++)
+      items[i] = i % 2 ? 'b' : '|';
     snprintf(text, sizeof text, HEAD "a,a%s,,1,,,\n", items);
     REQUIRE_STATUS(add(peaks, text), more ? KMB_ERR_FORMAT : KMB_OK);
     if (more) {
