@@ -453,6 +453,27 @@ static void the_text_says_what_fits(void) {
   kmb_trace_destroy(trace);
 }
 
+static void words_of(const char *csv, written *words) {
+  kmb_trace *trace = load(csv);
+  kmb_gaps *gaps = analyse(trace, NULL);
+  REQUIRE_OK(kmb_gaps_write_text(gaps, take_bytes, words));
+  kmb_gaps_destroy(gaps);
+  kmb_trace_destroy(trace);
+}
+
+static void one_is_no_plural(void) {
+  written words = {NULL, 0};
+  words_of(SHORT "10,5,G (0),7,k\n", &words);
+  REQUIRE_HAS(words.data, "  1 operation in ");
+  REQUIRE_HAS(words.data, " in 0 gaps\n");
+  free(words.data);
+  words = (written){NULL, 0};
+  words_of(SHORT "10,5,G (0),7,k\n20,5,G (0),7,k\n", &words);
+  REQUIRE_HAS(words.data, "  2 operations in ");
+  REQUIRE_HAS(words.data, " in 1 gap\n");
+  free(words.data);
+}
+
 static kmb_status full(void *user, const void *data, size_t size) {
   (void)user;
   (void)data;
@@ -490,6 +511,7 @@ int main(void) {
   RUN(wrong_arguments_are_refused);
   RUN(sums_that_overflow_are_refused);
   RUN(the_text_says_what_fits);
+  RUN(one_is_no_plural);
   RUN(write_callbacks_end_the_call);
   return 0;
 }

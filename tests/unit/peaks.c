@@ -369,6 +369,22 @@ static void a_file_overrides_rows(void) {
 
 #define HEAD "name,driver_names,pci_ids,bf16,sparse,pci_rev,never_from_rates\n"
 
+static void a_list_has_at_most_64_items(void) {
+  for (int more = 0; more < 2; more++) {
+    char items[2 * 64 + 1] = "", text[512];
+    kmb_peaks *peaks = fresh();
+    for (int i = 0; i < 2 * (63 + more); i++)
+      items[i] = i % 2 ? 'b' : '|';
+    snprintf(text, sizeof text, HEAD "a,a%s,,1,,,\n", items);
+    REQUIRE_STATUS(add(peaks, text), more ? KMB_ERR_FORMAT : KMB_OK);
+    if (more) {
+      REQUIRE_HAS(kmb_last_error(NULL, NULL), "line 2, column 3");
+      REQUIRE_HAS(kmb_last_error(NULL, NULL), "more than 64 items");
+    }
+    kmb_peaks_destroy(peaks);
+  }
+}
+
 /* The message names the place; the table is as it was. */
 static void mistakes_have_a_line_and_a_column(void) {
   static const struct {
@@ -571,6 +587,7 @@ int main(void) {
   RUN(references_are_found_by_what_the_work_is);
   RUN(a_file_adds_rows);
   RUN(a_file_overrides_rows);
+  RUN(a_list_has_at_most_64_items);
   RUN(mistakes_have_a_line_and_a_column);
   RUN(good_lists_are_taken);
   RUN(input_that_is_no_text_is_refused);
