@@ -36,8 +36,8 @@ typedef struct kmbi_cuda_plan {
   uint64_t iteration; /* of the next launch */
   uint32_t slot;      /* of the next launch */
   bool cold, graph, gated;
-  bool parted; /* an empty kernel stands between iterations */
-  bool asked;  /* HOST: whether it has to */
+  bool parted;         /* an empty kernel stands between iterations */
+  bool asked;          /* HOST: whether it has to */
   kmbi_cu_exec *execs; /* `copies` a slot; GRAPH: of the whole batch */
   size_t exec_count;
   uint32_t copies;
