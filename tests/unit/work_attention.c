@@ -122,7 +122,7 @@ static void grouped_queries_read_fewer_keys(void) {
   s.kv_dtype = KMB_F8_E4M3;
   kmb_work w = work_of(&s);
   REQUIRE_EQ(w.flops, 4LL * 3 * 32 * 128 * 1000);
-  REQUIRE_EQ(w.read_bytes, 3LL * (32 * 128 * 2 + 2LL * 8 * 128 * 1000));
+  REQUIRE_EQ(w.read_bytes, 3LL * (32LL * 128 * 2 + 2LL * 8 * 128 * 1000));
   REQUIRE_EQ(w.write_bytes, 3LL * 32 * 128 * 2);
 }
 
