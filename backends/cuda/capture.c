@@ -124,12 +124,10 @@ static kmb_status find_link(kmbi_cuda_plan *plan, uint32_t slot, bool *linked) {
 }
 
 bool kmbi_cuda_is_linked(kmbi_cuda_plan *plan) {
-  kmbi_cuda_error kept = plan->before;
   bool linked = false;
   if (!kmbi_cuda_has_graphs(plan->self)) return false;
   if (find_link(plan, plan->slot, &linked) && !plan->self->lost)
-    (void)KMBI_CUDA_FAIL(plan->self, kept.status, kept.vendor, "%s",
-                         kept.message);
+    kmbi_cuda_forget_error(plan);
   return linked;
 }
 

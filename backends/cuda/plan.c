@@ -18,6 +18,13 @@ static void save_error(kmbi_cuda_error *before) {
   before->message[length] = '\0';
 }
 
+/* Nothing failed that the caller asked for. */
+void kmbi_cuda_forget_error(kmbi_cuda_plan *plan) {
+  const kmbi_cuda_error *before = &plan->before;
+  (void)KMBI_CUDA_FAIL(plan->self, before->status, before->vendor, "%s",
+                       before->message);
+}
+
 /* A callback's own status: what it recorded through libkmb stays. */
 static kmb_status callback_failed(kmbi_cuda_plan *plan, const char *which,
                                   kmb_status status, uint64_t iteration) {
