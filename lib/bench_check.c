@@ -92,6 +92,21 @@ static kmb_status restore_inout(const copies *c) {
   return status;
 }
 
+/* Advice is of what the caller gave: a graph has no launch->args. */
+static kmb_status unwritten(const kmbi_run *run, uint32_t slot,
+                            const char *name, const char *when) {
+  if (run->p.graphs)
+    return kmbi_fail(KMB_ERR_INCORRECT,
+                     "output \"%s\" was not written at all %s; the graph of "
+                     "slot %u writes to other memory or was captured with "
+                     "other pointers than those of its slot",
+                     name, when, (unsigned)slot);
+  return kmbi_fail(KMB_ERR_INCORRECT,
+                   "output \"%s\" was not written at all %s; does the "
+                   "callback use launch->args and launch->stream?",
+                   name, when);
+}
+
 /* What the library itself can see: outputs that were never written. A part
  * that was not is said once, by the first check. */
 static kmb_status judge_untouched(kmbi_run *run, const copies *c,
@@ -100,11 +115,7 @@ static kmb_status judge_untouched(kmbi_run *run, const copies *c,
     const kmb_buffer_desc *d = &c->set->descs[i];
     if (!kmbi_buffers_poisonable(c->set, i)) continue;
     uint64_t left = kmbi_poisoned_bytes(d, c->after[i]);
-    if (left == d->bytes)
-      return kmbi_fail(KMB_ERR_INCORRECT,
-                       "output \"%s\" was not written at all %s; does the "
-                       "callback use launch->args and launch->stream?",
-                       d->name, when);
+    if (left == d->bytes) return unwritten(run, c->slot, d->name, when);
     if (left == 0 || d->touched_bytes < d->bytes || run->check_text) continue;
     kmb_figure figures[] = {{"unwritten_bytes", (double)left},
                             {"output_bytes", (double)d->bytes}};

@@ -27,25 +27,17 @@ static const char *were(uint64_t count) {
 static void raise_choice(kmbi_run *run) {
   const kmb_bench_params *p = &run->p;
   const kmb_choice *c = &run->choice;
-  bool other_timer = p->timer != KMB_TIMER_AUTO && p->timer != c->timer;
-  bool other_mode =
-      p->launch_mode != KMB_LAUNCH_AUTO && p->launch_mode != c->launch_mode;
-  if (!run->choice_index && !other_timer && !other_mode) return;
-  char why[96] = "";
+  if (!run->choice_index && kmbi_is_asked(p, c)) return;
+  char why[KMBI_PASSED_OVER_SIZE];
   char batch[96] = "";
   if (run->p.batch > 1 && run->batch == 1)
     snprintf(batch, sizeof batch,
              "; the batch of %llu is dropped, for a sample is one iteration",
              (unsigned long long)run->p.batch);
-  if (!run->passed_over[0])
-    snprintf(why, sizeof why, "backend %s has no %s timer on %s launches",
-             run->device->ops->name,
-             kmbi_timer_name(other_timer ? p->timer : c->timer),
-             mode_word(other_mode ? p->launch_mode : c->launch_mode));
   kmbi_result_find(run->result, KMB_FINDING_FALLBACK_TIMER, KMB_WARNING, NULL,
                    0, "timed by %s on %s launches, not by a better way: %s%s",
                    kmbi_timer_name(c->timer), mode_word(c->launch_mode),
-                   run->passed_over[0] ? run->passed_over : why, batch);
+                   kmbi_passed_over(run, why), batch);
 }
 
 static void raise_cache(kmbi_run *run) {

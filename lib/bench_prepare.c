@@ -37,6 +37,44 @@ static bool serves_graphs(kmbi_run *run, const kmb_choice *choice) {
   return false;
 }
 
+bool kmbi_is_asked(const kmb_bench_params *p, const kmb_choice *choice) {
+  return (p->timer == KMB_TIMER_AUTO || p->timer == choice->timer) &&
+         (p->launch_mode == KMB_LAUNCH_AUTO ||
+          p->launch_mode == choice->launch_mode);
+}
+
+/* Of a way that was not even proposed there is no failure to tell. */
+static void note_not_proposed(kmbi_run *run, const kmb_choice *proposed,
+                              uint32_t count) {
+  const kmb_bench_params *p = &run->p;
+  char timer[32] = "";
+  const char *mode = "";
+  run->not_proposed[0] = '\0';
+  for (uint32_t i = 0; i < count; i++)
+    if (kmbi_is_asked(p, &proposed[i])) return;
+  if (p->timer != KMB_TIMER_AUTO)
+    snprintf(timer, sizeof timer, " with timer %s", kmbi_timer_name(p->timer));
+  if (p->launch_mode != KMB_LAUNCH_AUTO)
+    mode = p->launch_mode == KMB_LAUNCH_GRAPH ? " on graph launches"
+                                              : " on plain launches";
+  snprintf(run->not_proposed, sizeof run->not_proposed,
+           "backend %.40s proposed no way%s%s for cache state %s",
+           run->device->ops->name, timer, mode,
+           kmbi_cache_name(proposed[0].cache));
+}
+
+const char *kmbi_passed_over(const kmbi_run *run,
+                             char text[KMBI_PASSED_OVER_SIZE]) {
+  bool both = run->not_proposed[0] && run->passed_over[0];
+  snprintf(text, KMBI_PASSED_OVER_SIZE, "%s%s%s", run->not_proposed,
+           both ? "; " : "", run->passed_over);
+  if (!text[0] && !kmbi_is_asked(&run->p, &run->choice))
+    snprintf(text, KMBI_PASSED_OVER_SIZE,
+             "backend %.40s puts it before what was asked for",
+             run->device->ops->name);
+  return text;
+}
+
 kmb_status kmbi_choose(kmbi_run *run) {
   kmb_device *device = run->device;
   const kmb_bench_params *p = &run->p;
@@ -56,6 +94,7 @@ kmb_status kmbi_choose(kmbi_run *run) {
   if (!count || count > KMBI_CHOICES)
     return kmbi_fail(KMB_ERR_INTERNAL, "backend %s proposed %u choices",
                      device->ops->name, (unsigned)count);
+  note_not_proposed(run, proposed, count);
   run->choice_count = run->choice_index = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!violates(p, &proposed[i]) && serves_graphs(run, &proposed[i]))

@@ -138,13 +138,12 @@ static void set_timer(kmbi_run *run, const kmbi_round *round) {
                        kmbi_timer_name(run->choice.timer));
   kmbi_result_set_text(result, KMB_VALUE_LAUNCH_MODE,
                        kmbi_launch_mode_name(run->choice.launch_mode));
-  if (run->passed_over[0])
-    kmbi_result_set_text(result, KMB_VALUE_TIMER_REASON, run->passed_over);
-  else
-    kmbi_result_set_text(result, KMB_VALUE_TIMER_REASON,
-                         run->p.timer == run->choice.timer
-                             ? "asked for"
-                             : "the backend's first choice");
+  char why[KMBI_PASSED_OVER_SIZE];
+  const char *reason = run->p.timer == run->choice.timer
+                           ? "asked for"
+                           : "the backend's first choice";
+  kmbi_passed_over(run, why);
+  kmbi_result_set_text(result, KMB_VALUE_TIMER_REASON, why[0] ? why : reason);
   kmbi_result_set_u64(result, KMB_VALUE_BATCH, round->batch);
   kmbi_result_set_u64(result, KMB_VALUE_WARMUP_ITERATIONS,
                       run->warmup_iterations);

@@ -57,7 +57,8 @@ static void put_head(kmbi_text *to, const kmb_gaps *gaps,
 static void put_sums(kmbi_text *to, const kmb_gaps *gaps,
                      const kmbi_device_gaps *d) {
   uint64_t span = kmbi_gaps_span(d), busy = kmbi_gaps_busy(d);
-  kmbi_text_format(to, "  %llu operations in ", (unsigned long long)d->ops);
+  kmbi_text_format(to, "  %llu operation%s in ", (unsigned long long)d->ops,
+                   kmbi_plural(d->ops));
   kmbi_put_time(to, (double)span);
   kmbi_text_put(to, ": busy ");
   kmbi_put_time(to, (double)busy);
@@ -75,7 +76,8 @@ static void put_sums(kmbi_text *to, const kmb_gaps *gaps,
     kmbi_put_percent(to, share_of(span - busy, span), 1);
     kmbi_text_put(to, ")");
   }
-  kmbi_text_format(to, " in %llu gaps\n", (unsigned long long)d->idle.count);
+  kmbi_text_format(to, " in %llu gap%s\n", (unsigned long long)d->idle.count,
+                   kmbi_plural(d->idle.count));
 }
 
 static void put_part(kmbi_text *to, const char *name, uint64_t ns,
@@ -114,7 +116,8 @@ static void put_latency(kmbi_text *to, const kmbi_latency *l) {
   kmbi_put_time(to, (double)l->shortest);
   kmbi_text_put(to, " to ");
   kmbi_put_time(to, (double)l->longest);
-  kmbi_text_format(to, ", %llu launches\n", (unsigned long long)l->count);
+  kmbi_text_format(to, ", %llu launch%s\n", (unsigned long long)l->count,
+                   l->count == 1 ? "" : "es");
 }
 
 static void put_more(kmbi_text *to, uint64_t all, uint64_t shown) {

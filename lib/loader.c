@@ -97,6 +97,15 @@ static bool is_owned(void *handle, void *symbol) {
          dladdr1(symbol, &info, &owner, RTLD_DL_LINKMAP) && owner == map;
 }
 
+static bool is_function(void *symbol) {
+  Dl_info info;
+  void *entry = NULL;
+  if (!dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) || !entry) return false;
+  const ElfW(Sym) *elf = entry;
+  unsigned type = elf->st_info & 0xf; /* the same in 32 and 64 bits */
+  return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
 static kmb_status load(const char *path, const kmb_backend_ops **ops) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
@@ -111,6 +120,9 @@ static kmb_status load(const char *path, const kmb_backend_ops **ops) {
                      "not a backend: " ENTRY " belongs to a library that it "
                      "depends on, not to itself: %s",
                      path);
+  if (!is_function(symbol))
+    return kmbi_fail(KMB_ERR_FORMAT,
+                     "not a backend: " ENTRY " is no function: %s", path);
   kmb_backend_entry_fn entry = NULL;
   memcpy(&entry, &symbol, sizeof entry);
   const kmb_backend_ops *table = entry();

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 enum { LARGEST = 4 << 20, COLUMNS = 64, ROWS = 2000, BLOCK = 4096 };
+/* Of a list: each is compared with those of all rows before. */
+enum { ITEMS = 64 };
 
 typedef struct cell {
   const char *text; /* "" if empty */
@@ -194,7 +196,11 @@ static bool are_figures(const char *list, bool all) {
 static kmb_status check_text(const reader *r, const cell *c,
                              kmb_part_value value) {
   const char *list = c->text, *item = NULL;
-  size_t size = 0;
+  size_t size = 0, count = 0;
+  while (value != KMB_PART_SOURCE && kmbi_list_next(&list, &item, &size))
+    if (++count > ITEMS)
+      return bad(r, c, "a list of more than %d items", ITEMS);
+  list = c->text;
   if (value == KMB_PART_PCI_IDS)
     while (kmbi_list_next(&list, &item, &size))
       if (!kmbi_pci_valid(item, size, false))
@@ -340,7 +346,7 @@ kmb_status kmb_peaks_read_csv(kmb_peaks *peaks, const char *origin,
   kmbi_peaks_file *file =
       status ? NULL : kmbi_alloc(&peaks->memory, 1, sizeof *file);
   if (!status && !file) status = no_memory();
-  if (!status) {
+  if (file) {
     kmbi_arena_init(&file->arena, &peaks->memory);
     status = fill(file, origin, &text);
     if (status) {

@@ -167,6 +167,11 @@ kmb_status kmb_part_rate(const kmb_part *part, kmb_ceiling_kind kind,
   if (!(count > 0)) return no_figure(part, 0, "number of units");
   kmb_ceiling ceiling = figure_of(part);
   ceiling.value = rate->number[column] * count * clock_mhz * 1e6;
+  if (!isfinite(ceiling.value))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_part_rate: the rate of %g units at %g MHz is beyond "
+                     "all numbers; give the clock in MHz",
+                     count, clock_mhz);
   ceiling.source = KMB_SOURCE_RATE;
   ceiling.reference = rate->source;
   ceiling.kind = kind;

@@ -197,7 +197,7 @@ static void put_ops(const block *b) {
   start_line(b, "operations");
   u64_of(b, KMB_VALUE_OPS_OMITTED, &omitted);
   kmbi_text_format(b->to, "%llu an iteration",
-                   (unsigned long long)(count + omitted));
+                   (unsigned long long)count + omitted);
   if (u64_of(b, KMB_VALUE_OP_SAMPLES, &samples))
     kmbi_text_format(b->to, ", over %llu samples", (unsigned long long)samples);
   if (u64_of(b, KMB_VALUE_OP_SAMPLES_OTHER, &other) && other)

@@ -37,7 +37,12 @@ typedef enum kmbi_stop {
 #define KMBI_GRAPH_REFUSED \
   "it needs n iterations in one graph, and a prebuilt one holds a single one"
 
-enum { KMBI_CHOICES = 8, KMBI_BLOCK = 256, KMBI_COLUMNS = 4 };
+enum {
+  KMBI_CHOICES = 8,
+  KMBI_BLOCK = 256,
+  KMBI_COLUMNS = 4,
+  KMBI_PASSED_OVER_SIZE = 448
+};
 
 /* Telemetry that findings are made from. */
 typedef struct kmbi_watch {
@@ -83,8 +88,9 @@ typedef struct kmbi_run {
   kmb_choice choices[KMBI_CHOICES];
   uint32_t choice_count;
   uint32_t choice_index;
-  kmb_choice choice;     /* the one in use */
-  char passed_over[256]; /* why better ones are not */
+  kmb_choice choice;      /* the one in use */
+  char passed_over[256];  /* why better ones are not */
+  char not_proposed[160]; /* what was asked for, if the backend lacks it */
   uint32_t slots;
   uint32_t slots_set_up;    /* by the setup hook */
   uint32_t allocated_round; /* that the slots were allocated in */
@@ -187,6 +193,12 @@ kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch);
 /* Asks the backend how to measure (prepare), and again once the number of
  * device operations is known. */
 kmb_status kmbi_choose(kmbi_run *run);
+/* Whether a way has the timer and the launch mode that were asked for. */
+bool kmbi_is_asked(const kmb_bench_params *p, const kmb_choice *choice);
+/* Why the choice in use is not a better one or the one asked for; "" if it is.
+ * Returns `text`. */
+const char *kmbi_passed_over(const kmbi_run *run,
+                             char text[KMBI_PASSED_OVER_SIZE]);
 /* Which ceilings the work needs; measures or copies them (prepare). */
 kmb_status kmbi_take_ceilings(kmbi_run *run);
 /* A choice failed for a reason that another may not share: go on with the next

@@ -31,9 +31,9 @@ static kmb_status fill_round(kmbi_run *run, const double *ns, size_t n) {
     return kmbi_fail(KMB_ERR_NOMEM, "no memory for %zu samples", n);
   kmbi_round *round = run->rounds;
   round->samples = kmbi_alloc(memory, n, sizeof *ns);
+  if (round->samples) round->count = n; /* its size when it is freed */
   if (!round->samples || !kmbi_grow_scratch(run, n))
     return kmbi_fail(KMB_ERR_NOMEM, "no memory for %zu samples", n);
-  round->count = n;
   memcpy(round->samples, ns, n * sizeof *ns);
   round->batch = 1;
   round->iterations = n;

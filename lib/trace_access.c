@@ -19,9 +19,12 @@ kmb_status kmb_trace_get_info(const kmb_trace *trace, kmb_trace_info *out) {
                        "kmb_trace_get_info: info");
 }
 
-static kmb_status check(const kmb_trace *trace, const void *out, uint64_t index,
-                        const kmbi_rows *rows, const char *what) {
-  if (!trace) return kmbi_fail(KMB_ERR_INVALID, "%s: trace is NULL", what);
+static kmb_status null_trace(const char *what) {
+  return kmbi_fail(KMB_ERR_INVALID, "%s: trace is NULL", what);
+}
+
+static kmb_status check(const void *out, uint64_t index, const kmbi_rows *rows,
+                        const char *what) {
   if (!out) return kmbi_fail(KMB_ERR_INVALID, "%s: nowhere to store it", what);
   if (index >= rows->count)
     return kmbi_fail(KMB_ERR_INVALID, "%s: index %llu of %u", what,
@@ -38,8 +41,8 @@ static uint32_t flags_of(const kmbi_op *op, const kmbi_lane *lane,
 
 kmb_status kmb_trace_get_op(const kmb_trace *trace, uint64_t index,
                             kmb_trace_op *out) {
-  kmb_status status =
-      check(trace, out, index, trace ? &trace->ops : NULL, "kmb_trace_get_op");
+  if (!trace) return null_trace("kmb_trace_get_op");
+  kmb_status status = check(out, index, &trace->ops, "kmb_trace_get_op");
   if (status) return status;
   const kmbi_op *row = kmbi_op_at(trace, (uint32_t)index);
   const kmbi_lane *lane = kmbi_lane_at(trace, row->lane);
@@ -66,8 +69,8 @@ kmb_status kmb_trace_get_op(const kmb_trace *trace, uint64_t index,
 
 kmb_status kmb_trace_get_call(const kmb_trace *trace, uint64_t index,
                               kmb_trace_call *out) {
-  kmb_status status = check(trace, out, index, trace ? &trace->calls : NULL,
-                            "kmb_trace_get_call");
+  if (!trace) return null_trace("kmb_trace_get_call");
+  kmb_status status = check(out, index, &trace->calls, "kmb_trace_get_call");
   if (status) return status;
   const kmbi_call *row = kmbi_call_at(trace, (uint32_t)index);
   const kmbi_thread *thread = kmbi_rows_at(&trace->threads, row->thread);
@@ -86,8 +89,8 @@ kmb_status kmb_trace_get_call(const kmb_trace *trace, uint64_t index,
 
 kmb_status kmb_trace_get_range(const kmb_trace *trace, uint64_t index,
                                kmb_trace_range *out) {
-  kmb_status status = check(trace, out, index, trace ? &trace->ranges : NULL,
-                            "kmb_trace_get_range");
+  if (!trace) return null_trace("kmb_trace_get_range");
+  kmb_status status = check(out, index, &trace->ranges, "kmb_trace_get_range");
   if (status) return status;
   const kmbi_range *row = kmbi_range_at(trace, (uint32_t)index);
   const kmbi_thread *thread = kmbi_rows_at(&trace->threads, row->thread);

@@ -210,7 +210,7 @@ kmb_status kmbi_csv_number(const kmbi_csv *csv, const kmbi_field *field,
 
 kmb_status kmbi_csv_whole(const kmbi_csv *csv, const kmbi_field *field,
                           const char *what, uint64_t *value) {
-  kmbi_decimal number;
+  kmbi_decimal number = {0};
   kmb_status status = kmbi_csv_number(csv, field, what, 0, &number);
   if (status) return status;
   if (number.negative || number.decimals)
@@ -371,7 +371,7 @@ kmb_status kmbi_load_csv(kmb_trace *trace, kmbi_source *source,
   csv->line = 1;
   kmb_status status = check_encoding(source);
   if (!status) status = find_header(csv, format, &found);
-  if (!status) {
+  if (found) {
     trace->format = found->format;
     status = found->rows(trace, csv);
   }

@@ -53,6 +53,7 @@ static void count_lines(const kmbi_jsonr *r, const char *to, uint64_t *line,
   *bytes += (uint64_t)(to - at);
 }
 
+KMB_PRINTF(3, 0)
 static kmb_status fail(const kmbi_jsonr *r, const char *at, const char *format,
                        va_list arguments) {
   char cause[160];

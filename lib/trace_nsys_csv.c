@@ -80,13 +80,13 @@ static kmb_op_kind kind_of(const kmbi_field *name) {
 /* "NVIDIA A100-SXM4-80GB (0)": the number in the last parentheses. */
 static void read_device(reader *r, const kmbi_field *field) {
   const char *text = field->text;
-  size_t size = field->size, at = size;
+  size_t size = field->size;
   r->device_id = KMBI_UNKNOWN;
   r->device_name_size = size;
   if (size < 3 || text[size - 1] != ')') return;
   uint64_t id = 0, unit = 1;
-  for (at = size - 1; at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';
-       at--) {
+  size_t at = size - 1;
+  for (; at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9'; at--) {
     if (size - at > 10) return;
     id += unit * (uint64_t)(text[at - 1] - '0');
     unit *= 10;

@@ -59,11 +59,12 @@ static kmb_status wait_for(const job *j, pid_t child, int *code) {
   const volatile int32_t *cancel = j->source->cancel;
   bool killed = false;
   for (;;) {
-    pid_t done = waitpid(child, code, cancel && !killed ? WNOHANG : 0);
+    bool poll = cancel && !killed;
+    pid_t done = waitpid(child, code, poll ? WNOHANG : 0);
     if (done == child) break;
     if (done < 0 && errno != EINTR)
       return kmbi_fail(KMB_ERR_IO, "waiting for nsys failed: errno %d", errno);
-    if (done) continue;
+    if (done || !poll) continue;
     if (*cancel) {
       kill(child, SIGKILL);
       killed = true;

@@ -110,7 +110,7 @@ static kmb_status read_row(kmb_trace *trace, kmbi_csv *csv) {
   bool copy = csv->fields[DIRECTION].present;
   bool streams = csv->fields[STREAM].present;
   kmbi_field *name = &csv->fields[copy ? DIRECTION : NAME];
-  char text[96];
+  char text[96] = "[memcpy ";
   kmb_status status = read_times(csv, &row);
   if (!status) status = read_device(csv, &row);
   if (!status)
@@ -127,9 +127,8 @@ static kmb_status read_row(kmb_trace *trace, kmbi_csv *csv) {
   if (copy) {
     size_t size = name->size < 64 ? name->size : 64;
     row.kind = KMB_OP_MEMCPY;
-    memcpy(text, "[memcpy ", 8);
     memcpy(text + 8, name->text, size);
-    memcpy(text + 8 + size, "]", 2);
+    text[8 + size] = ']';
     row.name = text;
     row.name_size = size + 9;
   }

@@ -95,6 +95,7 @@ tests_part() {
     run 60 "$test" "$folder/gpu_functional" "$test"
   done
   run 90 rows "$folder/gpu_rows"
+  run 60 dependent "$folder/gpu_dependent"
   run 60 busy "$folder/gpu_busy"
   run 60 blocking env CUDA_LAUNCH_BLOCKING=1 "$folder/gpu_functional" \
     each_timer_checks_and_times

@@ -8,7 +8,6 @@ usage: gpu_tables.py [FOLDER]   takes over the outputs of gpu-test.sh first
 import json
 import os
 import re
-import shutil
 import statistics
 import sys
 
@@ -218,12 +217,26 @@ MADE = {'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
 PLACE = re.compile(r'(<!-- figures (\w+) -->\n).*?(<!-- end -->)', re.S)
 
 
+def take_over(path, to):
+    """Without the folders of that machine and its kernel's local name."""
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+
+    def bare(match):
+        words = match.group(2).split()
+        return match.group(1) + ' '.join(map(os.path.basename, words)) + '"'
+    text = re.sub(r'("process\.command_line": ")([^"]*)"', bare, text)
+    text = re.sub(r'("host\.kernel": "Linux [0-9.]+)-[^"]*', r'\1', text)
+    with open(to, 'w', encoding='utf-8') as file:
+        file.write(text)
+
+
 def main():
     check = sys.argv[1:] == ['--check']
     if len(sys.argv) == 2 and not check:
         for theirs, name in TAKEN.items():
-            shutil.copyfile(os.path.join(sys.argv[1], theirs + '.json'),
-                            os.path.join(RESULTS, name + '-h200.json'))
+            take_over(os.path.join(sys.argv[1], theirs + '.json'),
+                      os.path.join(RESULTS, name + '-h200.json'))
     stale, seen = [], set()
     for page in PAGES:
         path = os.path.join(ROOT, page)

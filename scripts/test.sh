@@ -43,19 +43,22 @@ run() {
   say "tested $label in $(($(now) - start)) s"
 }
 
-# test_in SUFFIX [MESON OPTION...]: all but what needs no second compiler or
-# sanitizer
+# test_in SUFFIX [MESON OPTION...]: what the sanitizer or the second compiler
+# can tell: threads where there are some, the rest where memory is handled.
 test_in() {
   folder=$build-$1 label=$1
   shift
   configure "$folder" -Dwerror=true "$@"
   compile "$folder"
+  case $label in
   # Failing each vendor call in turn takes one thread and, under the thread
   # sanitizer, minutes.
-  without=full and=full
-  [ "$label" != tsan ] || without=cuda-vendor and=hip-vendor
-  run "$folder" "$label" --no-suite full --no-suite exhaustive \
-    --no-suite "$without" --no-suite "$and"
+  tsan) set -- --suite fault --suite cuda-sim --suite hip-sim \
+    --no-suite cuda-vendor --no-suite hip-vendor ;;
+  clang) set -- --suite unit --suite plugin --suite headers ;;
+  *) set -- ;;
+  esac
+  run "$folder" "$label" --no-suite full --no-suite exhaustive "$@"
 }
 
 if [ $full = no ]; then

@@ -1,5 +1,6 @@
-/* The tests' one allocator: it counts what is out and fails at a call. Fresh
- * memory holds garbage, and so does what was given back. */
+/* The tests' one allocator: it counts what is out, fails at a call, and knows
+ * the size of each block. Fresh memory holds garbage, and so does what was
+ * given back. */
 #ifndef KMB_TESTS_HEAP_H
 #define KMB_TESTS_HEAP_H
 
@@ -24,14 +25,22 @@ static inline bool heap_fails(heap *h) {
   return true;
 }
 
+/* Lies before each block. */
+typedef struct heap_head {
+  void *base;
+  size_t size;
+} heap_head;
+
 /* The hooks of kmb_hooks and kmb_host, with a heap as `user`. */
 
 static inline void *heap_alloc(void *user, size_t size, size_t align) {
   heap *h = user;
-  void *p = NULL;
+  void *base = NULL;
   if (heap_fails(h)) return NULL;
-  if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
-    return NULL;
+  if (align < sizeof(heap_head)) align = sizeof(heap_head);
+  if (posix_memalign(&base, align, align + size)) return NULL;
+  char *p = (char *)base + align;
+  ((heap_head *)(void *)p)[-1] = (heap_head){base, size};
   memset(p, 0xa5, size < HEAP_GARBAGE ? size : HEAP_GARBAGE);
   h->blocks_out++;
   h->bytes_out += (int64_t)size;
@@ -42,10 +51,12 @@ static inline void *heap_alloc(void *user, size_t size, size_t align) {
 static inline void heap_free(void *user, void *p, size_t size) {
   heap *h = user;
   if (!p) return;
+  heap_head head = ((heap_head *)p)[-1];
+  REQUIRE_EQ(size, head.size);
   memset(p, 0x5a, size < HEAP_GARBAGE ? size : HEAP_GARBAGE);
   h->blocks_out--;
   h->bytes_out -= (int64_t)size;
-  free(p);
+  free(head.base);
 }
 
 static inline kmb_status heap_device_alloc(void *user, uint64_t size,

@@ -73,12 +73,81 @@ static void limit_copies(kmbi_cuda_plan *plan, uint64_t nodes) {
   if (plan->copies > most) plan->copies = most ? (uint32_t)most : 1;
 }
 
+/* Edges whose second node may start before their first ends. */
+static kmb_status count_programmatic(kmbi_cuda_plan *plan, kmbi_cu_graph graph,
+                                     size_t *found) {
+  kmbi_cuda *self = plan->self;
+  const kmb_host *host = self->host;
+  const size_t each = 2 * sizeof(kmbi_cu_node) + sizeof(kmbi_cu_edge);
+  size_t count = 0;
+  *found = 0;
+  kmb_status status =
+      KMBI_CU(self, cuGraphGetEdges, graph, NULL, NULL, NULL, &count);
+  if (status || !count) return status;
+  kmbi_cu_node *from =
+      count > SIZE_MAX / each
+          ? NULL
+          : host->alloc(host->ctx, count * each, _Alignof(kmbi_cu_node));
+  if (!from)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "no memory for the edges of a graph");
+  size_t size = count * each;
+  kmbi_cu_edge *edges = (kmbi_cu_edge *)(void *)(from + 2 * count);
+  status = KMBI_CU(self, cuGraphGetEdges, graph, from, from + count,
+                   (struct CUgraphEdgeData_st *)(void *)edges, &count);
+  for (size_t i = 0; !status && i < count; i++)
+    *found += edges[i].type == KMBI_CU_EDGE_PROGRAMMATIC;
+  host->free(host->ctx, from, size);
+  return status;
+}
+
+static kmb_status programmatic_of(kmbi_cuda_plan *plan, uint32_t slot,
+                                  uint64_t iterations, size_t *found) {
+  kmbi_cu_graph graph = NULL;
+  kmb_status status = record(plan, slot, iterations, &graph);
+  if (!status) status = count_programmatic(plan, graph, found);
+  if (graph) (void)plan->self->driver->cuGraphDestroy(graph);
+  return status;
+}
+
+/* Within an iteration a programmatic launch is the caller's affair; between
+ * two it lets them overlap. */
+static kmb_status find_link(kmbi_cuda_plan *plan, uint32_t slot, bool *linked) {
+  size_t two = 0;
+  size_t one = 0;
+  *linked = false;
+  if (!plan->self->driver->cuGraphGetEdges) return KMB_OK;
+  kmb_status status = programmatic_of(plan, slot, 2, &two);
+  if (!status && two) status = programmatic_of(plan, slot, 1, &one);
+  *linked = !status && two > 2 * one;
+  return status;
+}
+
+bool kmbi_cuda_is_linked(kmbi_cuda_plan *plan) {
+  bool linked = false;
+  if (!kmbi_cuda_has_graphs(plan->self)) return false;
+  if (find_link(plan, plan->slot, &linked) && !plan->self->lost)
+    kmbi_cuda_forget_error(plan);
+  return linked;
+}
+
+static kmb_status check_apart(kmbi_cuda_plan *plan, uint32_t slot) {
+  bool linked = false;
+  if (plan->desc.choice.timer != KMB_TIMER_GRAPH) return KMB_OK;
+  kmb_status status = find_link(plan, slot, &linked);
+  if (status || !linked) return status;
+  return KMBI_CUDA_FAIL(plan->self, KMB_ERR_UNSUPPORTED, 0,
+                        "launches are programmatically dependent, so that "
+                        "iterations of one graph would overlap");
+}
+
 kmb_status kmbi_cuda_capture(kmbi_cuda_plan *plan, uint32_t slot,
                              uint64_t count, kmbi_cu_exec *execs,
                              uint64_t *nodes) {
   kmbi_cu_graph graph = NULL;
   kmb_status status = record(plan, slot, count, &graph);
   if (!status) status = count_nodes(plan, graph, nodes);
+  if (!status) status = check_apart(plan, slot);
   if (!status && execs == plan->execs) limit_copies(plan, *nodes);
   for (uint32_t i = 0; !status && i < plan->copies; i++)
     status = instantiate(plan, graph, &execs[i]);

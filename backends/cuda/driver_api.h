@@ -16,6 +16,7 @@ typedef struct CUgraph_st *kmbi_cu_graph;
 typedef struct CUgraphNode_st *kmbi_cu_node;
 typedef struct CUgraphExec_st *kmbi_cu_exec;
 struct CUuuid_st;                /* 16 bytes */
+struct CUgraphEdgeData_st;       /* kmbi_cu_edge */
 typedef unsigned kmbi_cu_result; /* the driver's enums are unsigned too */
 typedef unsigned kmbi_cu_enum;
 typedef int kmbi_cu_device;
@@ -103,6 +104,15 @@ enum {
   KMBI_CU_PROC_DEFAULT = 0
 };
 
+/* What an edge of a graph is, of 8 bytes. */
+typedef struct kmbi_cu_edge {
+  unsigned char from_port, to_port;
+  unsigned char type; /* KMBI_CU_EDGE_PROGRAMMATIC: the second may start before
+                         the first ends */
+  unsigned char reserved[5];
+} kmbi_cu_edge;
+enum { KMBI_CU_EDGE_PROGRAMMATIC = 1 };
+
 /* X(name, version, symbol, need, arguments): the version of the interface that
  * is asked for (its prototype is `name`_vVERSION's), the same thing's name for
  * dlsym(), and whether nothing works without it. */
@@ -182,6 +192,9 @@ enum {
     (kmbi_cu_stream stream, kmbi_cu_enum * status))                            \
   X(cuGraphGetNodes, 10000, "cuGraphGetNodes", OPTIONAL,                       \
     (kmbi_cu_graph graph, kmbi_cu_node * nodes, size_t * count))               \
+  X(cuGraphGetEdges, 12030, "cuGraphGetEdges_v2", OPTIONAL,                    \
+    (kmbi_cu_graph graph, kmbi_cu_node * from, kmbi_cu_node * to,              \
+     struct CUgraphEdgeData_st * edges, size_t * count))                       \
   X(cuGraphInstantiateWithFlags, 11040, "cuGraphInstantiateWithFlags",         \
     OPTIONAL,                                                                  \
     (kmbi_cu_exec * exec, kmbi_cu_graph graph, unsigned long long flags))      \

@@ -92,7 +92,6 @@ static bool was_held_up(const kmbi_cuda_plan *plan) {
 
 void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan) {
   char why[KMBI_CUDA_TEXT];
-  kmbi_cuda_error kept = plan->before;
   plan->gated = true;
   if (was_held_up(plan)) {
     without(plan, held_up);
@@ -103,9 +102,7 @@ void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan) {
   if (status) {
     snprintf(why, sizeof why, "%s", kmb_last_error(NULL, NULL));
     without(plan, why);
-    /* Nothing failed that the caller asked for. */
-    (void)KMBI_CUDA_FAIL(plan->self, kept.status, kept.vendor, "%s",
-                         kept.message);
+    kmbi_cuda_forget_error(plan);
   } else if (!plan->graph && plan->nodes > KMBI_CUDA_QUEUE) {
     snprintf(why, sizeof why,
              "one launch enqueues %llu operations, more than surely fit into "

@@ -67,7 +67,14 @@ kmb_status kmbi_cuda_session_mark(void *opened, void *session, uint32_t mark) {
   kmbi_cuda *self = opened;
   const marks *m = session;
   kmbi_cu_context before = NULL;
+  kmbi_cu_enum capturing = KMBI_CU_CAPTURING_NONE;
   kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status && self->driver->cuStreamIsCapturing)
+    status = KMBI_CU(self, cuStreamIsCapturing, m->stream, &capturing);
+  if (!status && capturing != KMBI_CU_CAPTURING_NONE)
+    status = KMBI_CUDA_FAIL(self, KMB_ERR_CAPTURE, 0,
+                            "the stream is being captured: mark samples before "
+                            "or after, this one is not taken");
   if (!status)
     status = KMBI_CU(self, cuEventRecord, m->events[mark], m->stream);
   kmbi_cuda_leave(self, before);

@@ -18,6 +18,13 @@ static void save_error(kmbi_cuda_error *before) {
   before->message[length] = '\0';
 }
 
+/* Nothing failed that the caller asked for. */
+void kmbi_cuda_forget_error(kmbi_cuda_plan *plan) {
+  const kmbi_cuda_error *before = &plan->before;
+  (void)KMBI_CUDA_FAIL(plan->self, before->status, before->vendor, "%s",
+                       before->message);
+}
+
 /* A callback's own status: what it recorded through libkmb stays. */
 static kmb_status callback_failed(kmbi_cuda_plan *plan, const char *which,
                                   kmb_status status, uint64_t iteration) {
@@ -49,6 +56,13 @@ kmb_status kmbi_cuda_call(kmbi_cuda_plan *plan, uint32_t slot,
   return status ? callback_failed(plan, "launch", status, iteration) : KMB_OK;
 }
 
+/* A kernel that is launched programmatically starts before the one before it
+ * ends. Events do not keep it from that, another kernel does. */
+kmb_status kmbi_cuda_part(kmbi_cuda_plan *plan) {
+  if (!plan->parted) return KMB_OK;
+  return kmbi_cuda_launch(plan->self, plan->stream, KMBI_CUDA_empty, 1, NULL);
+}
+
 kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan) {
   const kmb_plan_desc *d = &plan->desc;
   kmb_status status = KMB_OK;
@@ -56,7 +70,7 @@ kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan) {
     status = d->reset(d->reset_user, plan->slot, d->stream);
     if (status) return callback_failed(plan, "reset", status, plan->iteration);
   }
-  if (!plan->cold) return KMB_OK;
+  if (!plan->cold) return kmbi_cuda_part(plan);
   status = kmbi_cuda_sweep(plan->self, plan->stream);
   const kmb_span *warm =
       d->warm ? d->warm + (uint64_t)plan->slot * d->warm_count : NULL;
@@ -193,8 +207,9 @@ static kmb_status make_events(kmbi_cuda_plan *plan) {
   if (timer == KMB_TIMER_EVENT) count = 2 * KMBI_CUDA_PAIRS;
   if (timer == KMB_TIMER_GRAPH) count = 2;
   while (!status && plan->event_count < count) {
-    status = KMBI_CU(plan->self, cuEventCreate,
-                     &plan->events[plan->event_count], KMBI_CU_EVENT_DEFAULT);
+    status = KMBI_CU(
+        plan->self, cuEventCreate, &plan->events[plan->event_count],
+        plan->parted ? KMBI_CU_EVENT_DISABLE_TIMING : KMBI_CU_EVENT_DEFAULT);
     if (!status) plan->event_count++;
   }
   return status;

@@ -36,6 +36,8 @@ typedef struct kmbi_cuda_plan {
   uint64_t iteration; /* of the next launch */
   uint32_t slot;      /* of the next launch */
   bool cold, graph, gated;
+  bool parted;         /* an empty kernel stands between iterations */
+  bool asked;          /* HOST: whether it has to */
   kmbi_cu_exec *execs; /* `copies` a slot; GRAPH: of the whole batch */
   size_t exec_count;
   uint32_t copies;
@@ -66,6 +68,11 @@ typedef struct kmbi_cuda_run {
 /* plan.c */
 /* Reset, sweep and touches for the next slot. */
 kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan);
+/* The last error is again what it was before the plan, or its run, began. */
+void kmbi_cuda_forget_error(kmbi_cuda_plan *plan);
+/* Keeps the next iteration from starting before the last one ends, where
+ * nothing else does. */
+kmb_status kmbi_cuda_part(kmbi_cuda_plan *plan);
 /* One iteration's work: the callback, or its slot's graph. */
 kmb_status kmbi_cuda_iterate(kmbi_cuda_plan *plan);
 /* The executable graph whose turn it is. */
@@ -85,6 +92,9 @@ kmb_status kmbi_cuda_drain(kmbi_cuda_plan *plan, kmb_status status);
 kmb_status kmbi_cuda_capture(kmbi_cuda_plan *plan, uint32_t slot,
                              uint64_t count, kmbi_cu_exec *execs,
                              uint64_t *nodes);
+/* Whether an iteration may start before the one before it ends; what cannot be
+ * captured is not known to. */
+bool kmbi_cuda_is_linked(kmbi_cuda_plan *plan);
 /* Captures one iteration, only to count what it enqueues. */
 kmb_status kmbi_cuda_count_nodes(kmbi_cuda_plan *plan, uint64_t *nodes);
 

@@ -430,13 +430,14 @@ kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
   if (!status)
     status =
         CUPTI(self, api, cuptiActivityGetNumDroppedRecords, NULL, 0, &dropped);
-  if (status) return status;
+  /* What was flushed is read even so: later its names would be gone. */
   pthread_mutex_lock(&lock);
   for (kmbi_cupti_client *c = clients; c; c = c->next)
     c->dropped += dropped;
   kmbi_cupti_buffers_read(api, clients);
   bool no_memory = client->no_memory;
   pthread_mutex_unlock(&lock);
+  if (status) return status;
   if (no_memory)
     return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
                           "no memory for the tracer's records");

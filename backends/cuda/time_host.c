@@ -8,9 +8,14 @@ static kmb_status batch(kmbi_cuda_plan *plan, kmb_sample *sample) {
     status = kmbi_cuda_drain(plan, kmbi_cuda_before(plan));
     if (status) return status;
   }
+  if (!plan->asked && !plan->graph && plan->desc.batch > 1) {
+    plan->asked = true;
+    plan->parted = kmbi_cuda_is_linked(plan);
+  }
   double started = kmbi_cuda_now();
   for (uint64_t i = 0; !status && i < plan->desc.batch; i++) {
-    status = kmbi_cuda_iterate(plan);
+    if (i) status = kmbi_cuda_part(plan);
+    if (!status) status = kmbi_cuda_iterate(plan);
     if (!status) kmbi_cuda_advance(plan);
   }
   status = kmbi_cuda_drain(plan, status);

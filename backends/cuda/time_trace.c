@@ -146,6 +146,18 @@ static uint64_t at_once(const kmbi_cuda_plan *plan) {
   return most ? most : 1;
 }
 
+/* Programmatic launches are found out by what they do: the samples of this run
+ * are then taken again, apart. */
+static bool must_part(kmbi_cuda_plan *plan, const kmb_sample *samples,
+                      uint64_t count) {
+  bool overlap = false;
+  for (uint64_t i = 0; i < count; i++)
+    overlap |= samples[i].flags & KMB_SAMPLE_OVERLAP;
+  if (!overlap || plan->parted || plan->graph || plan->cold) return false;
+  plan->parted = true;
+  return true;
+}
+
 kmb_status kmbi_cuda_take_traces(kmbi_cuda_run *run) {
   kmbi_cuda_plan *plan = run->plan;
   kmb_status status = KMB_OK;
@@ -167,6 +179,10 @@ kmb_status kmbi_cuda_take_traces(kmbi_cuda_run *run) {
     if (status) break;
     kmbi_cuda_took(plan, count, started);
     run->got += count;
+    if (must_part(plan, samples, count)) {
+      kmbi_cuda_ops_forget(plan);
+      run->got = 0;
+    }
   }
   return status;
 }

@@ -443,7 +443,7 @@ KMB_API kmb_status kmb_part_ceiling(const kmb_part *part, kmb_ceiling_kind kind,
  *  @param clock_mhz     observed clock, above 0
  *  @param[out] ceiling  written up to its `struct_size`
  *  @retval KMB_ERR_INVALID      NULL, another kind, an unknown dtype, a clock
- *                               that is not above 0 and finite
+ *                               or a rate that is not above 0 and finite
  *  @retval KMB_ERR_UNAVAILABLE  no rate is known, or the part must not be
  *                               computed from it
  *  @return KMB_OK

@@ -60,7 +60,7 @@ static void two_steps_off_is_too_far(void) {
 
 static void another_token_is_wrong(void) {
   make();
-  memmove(y, y + ROWS, sizeof y - 2 * ROWS);
+  memmove(y, y + ROWS, sizeof y - 2UL * ROWS);
   REQUIRE(error() > 1);
 }
 
@@ -89,7 +89,8 @@ static void each_of_few_is_seen(void) {
     uint16_t *at = &y[i * ROWS + i];
     *at = (uint16_t)(*at ^ 0x8000);
     if ((*at & 0x7fff) == 0) continue;
-    REQUIRE(sampled_error(w, x + i * INNER, y + i * ROWS, ROWS, INNER, 1) > 1);
+    REQUIRE(sampled_error(w, x + (size_t)i * INNER, y + (size_t)i * ROWS, ROWS,
+                          INNER, 1) > 1);
   }
 }
 

@@ -288,7 +288,7 @@ static void time_kind(gpu *g, const kind *k) {
                      (uint64_t)(copies ? k->us * 65536 : k->us * 1e3 * g->ghz)};
   memset(rounds, 0, sizeof rounds);
   if (!k->silent)
-    CU(g, cuMemAlloc, &w.out, copies ? 32 * (size_t)w.cycles : STORES * 8);
+    CU(g, cuMemAlloc, &w.out, copies ? 32 * (size_t)w.cycles : 8UL * STORES);
   fprintf(json, "  {\"kind\": \"%s\", \"size\": %g", k->key, k->us);
   for (int r = 0; r < KIND_ROUNDS; r++)
     for (int i = 0; i < MODES; i++) {

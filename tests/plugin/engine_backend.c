@@ -192,6 +192,8 @@ static void reasons_to_throttle_are_32_bits(void) {
   REQUIRE(!raised(&t, KMB_FINDING_THROTTLED));
   hear(&t, (said){throttle, 4294967295.0, 0}, none);
   REQUIRE_NEAR(figure(&t, KMB_FINDING_THROTTLED, "throttled_readings"), 1, 0);
+  hear(&t, (said){throttle, 1, 4}, none);
+  REQUIRE(figure(&t, KMB_FINDING_THROTTLED, "throttled_readings") >= 2);
   hear(&t, (said){throttle, 4294967296.0, 0}, none);
   REQUIRE_NEAR(figure(&t, KMB_FINDING_THROTTLED, "throttled_readings"), 1, 0);
   finish(&t);

@@ -233,7 +233,10 @@ static void what_is_passed_over_is_named(void) {
   run(&t);
   REQUIRE_STR(message(&t, KMB_FINDING_FALLBACK_TIMER),
               "timed by EVENT on plain launches, not by a better way: backend "
-              "sim has no TRACE timer on plain launches");
+              "sim proposed no way with timer TRACE for cache state COLD");
+  REQUIRE_STR(text(&t, KMB_VALUE_TIMER_REASON),
+              "backend sim proposed no way with timer TRACE for cache state "
+              "COLD");
   finish(&t);
   begin(&t, "nocapture=1");
   t.p.launch_mode = KMB_LAUNCH_GRAPH;
@@ -242,6 +245,59 @@ static void what_is_passed_over_is_named(void) {
   REQUIRE_HAS(message(&t, KMB_FINDING_FALLBACK_TIMER),
               "timed by TRACE on plain launches, not by a better way: TRACE on "
               "graph launches: ");
+  finish(&t);
+}
+
+/* GRAPH times whole replays, which COLD has no room in: the timer is there, and
+ * so is the launch mode. */
+static void what_the_cache_state_rules_out_is_told_of_it(void) {
+  static const char why[] = "backend sim proposed no way with timer GRAPH on "
+                            "graph launches for cache state COLD";
+  trial t;
+  begin(&t, "");
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.launch_mode = KMB_LAUNCH_GRAPH;
+  t.p.cache = KMB_CACHE_COLD;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_LAUNCH_MODE), "PLAIN");
+  REQUIRE_HAS(message(&t, KMB_FINDING_FALLBACK_TIMER), why);
+  REQUIRE_STR(text(&t, KMB_VALUE_TIMER_REASON), why);
+  finish(&t);
+  /* A fallback that fails as well is told beside it. */
+  begin(&t, "busy=trace");
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.launch_mode = KMB_LAUNCH_GRAPH;
+  t.p.cache = KMB_CACHE_COLD;
+  run(&t);
+  REQUIRE_HAS(text(&t, KMB_VALUE_TIMER_REASON), why);
+  REQUIRE_HAS(text(&t, KMB_VALUE_TIMER_REASON),
+              "; TRACE on plain launches: ERR_BUSY");
+  REQUIRE_HAS(message(&t, KMB_FINDING_FALLBACK_TIMER), why);
+  finish(&t);
+  /* It is had where nothing rules it out. */
+  begin(&t, "");
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.launch_mode = KMB_LAUNCH_GRAPH;
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  REQUIRE(!raised(&t, KMB_FINDING_FALLBACK_TIMER));
+  REQUIRE_STR(text(&t, KMB_VALUE_TIMER_REASON), "asked for");
+  finish(&t);
+}
+
+static void a_launch_mode_that_is_dropped_is_named(void) {
+  trial t;
+  begin(&t, "timers=graph+host");
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.launch_mode = KMB_LAUNCH_PLAIN;
+  t.p.cache = KMB_CACHE_WARM;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_LAUNCH_MODE), "GRAPH");
+  REQUIRE_HAS(message(&t, KMB_FINDING_FALLBACK_TIMER),
+              "no way with timer GRAPH on plain launches for cache state WARM");
+  REQUIRE_STR(text(&t, KMB_VALUE_TIMER_REASON),
+              "backend sim proposed no way with timer GRAPH on plain launches "
+              "for cache state WARM");
   finish(&t);
 }
 
@@ -259,5 +315,7 @@ int main(void) {
   RUN(what_is_touched_is_told);
   RUN(a_hundredth_of_the_time_is_not_quiet);
   RUN(what_is_passed_over_is_named);
+  RUN(what_the_cache_state_rules_out_is_told_of_it);
+  RUN(a_launch_mode_that_is_dropped_is_named);
   return 0;
 }

@@ -154,6 +154,18 @@ static void a_graph_that_writes_nothing_is_incorrect(void) {
   finish(&t);
 }
 
+/* Both graphs write to slot 1: what is wrong is the graph of slot 0. */
+static void a_graph_of_other_memory_is_named_by_its_slot(void) {
+  trial t;
+  prebuilt p;
+  begin_graphs(&t, &p, "", 2);
+  copies[0].slot = 1;
+  p.nodes[0][0].writes[0] = p.nodes[1][0].writes[0];
+  fails(&t, KMB_ERR_INCORRECT, "the graph of slot 0 writes to other memory");
+  REQUIRE(!strstr(kmb_last_error(NULL, NULL), "launch->args"));
+  finish(&t);
+}
+
 /* Without buffers nothing shows whether the graph is empty or only unseen. */
 static void a_graph_without_records_is_timed_by_events(void) {
   trial t;
@@ -223,6 +235,7 @@ int main(void) {
   RUN(the_timer_graph_is_passed_over_and_why);
   RUN(every_other_timer_serves);
   RUN(a_graph_that_writes_nothing_is_incorrect);
+  RUN(a_graph_of_other_memory_is_named_by_its_slot);
   RUN(a_graph_without_records_is_timed_by_events);
   RUN(what_cannot_be_meant_is_invalid);
   RUN(a_backend_without_the_function_is_unsupported);

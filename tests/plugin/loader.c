@@ -141,6 +141,7 @@ static void files_of_other_kinds_are_unavailable(void) {
 
 static void a_file_without_an_own_entry_is_malformed(void) {
   refused(BAD("noentry"), KMB_ERR_FORMAT, "exports no kmb_backend_entry_1");
+  refused(BAD("data"), KMB_ERR_FORMAT, "is no function");
   refused(BAD("dependency"), KMB_ERR_FORMAT, "library that it depends on");
 }
 

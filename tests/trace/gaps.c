@@ -188,23 +188,32 @@ static void a_slow_launch_is_a_launch(void) {
   kmb_trace_destroy(trace);
 }
 
+/* One that ended as the gap began held nothing up. */
+static void a_launch_that_returned_in_time_is_queued(void) {
+  kmb_trace *trace = load("[" OP("a", "100", "10", "1") ","                  //
+                          CALL("cudaLaunchKernel", "1", "105", "5", "2") "," //
+                          OP("b", "130", "10", "2") "]");
+  kmb_gaps *gaps = analyse(trace, NULL);
+  REQUIRE_EQ(device_of(gaps, 0).queued_ns, 20000);
+  REQUIRE_EQ(device_of(gaps, 0).launch_ns, 0);
+  kmb_gaps_destroy(gaps);
+  kmb_trace_destroy(trace);
+}
+
 /* The driver's call within the runtime's is part of it. */
 static void nested_calls_count_once(void) {
-  kmb_trace *trace =
-      load(
-          "[" OP("a", "100", "10", "1") "," //
-          CALL("cudaStreamSynchronize", "1", "105", "45", "3") "," EVENT(
-              "cuda_driver", "cuStreamSynchronize", "1", "106", "43",
-              "\"correlation\": 4") "," CALL("cudaLaunchKernel", "1", "160",
-                                             "5",
-                                             "2") "," EVENT("cuda_driver",
-                                                            "cuLaunchKernel",
-                                                            "1", "161", "3",
-                                                            "\"correlation\": "
-                                                            "2") "," OP("b",
-                                                                        "170",
-                                                                        "10",
-                                                                        "2") "]");
+  kmb_trace *trace = load(
+      "[" OP("a", "100", "10", "1") "," //
+      CALL("cudaStreamSynchronize", "1", "105", "45", "3") "," EVENT(
+          "cuda_driver", "cuStreamSynchronize", "1", "106", "43",
+          "\"correlation\": 4") "," CALL("cudaLaunchKernel", "1", "160", "5",
+                                         "2") "," EVENT("cuda_driver",
+                                                        "cuLaunchKernel", "1",
+                                                        "161", "3",
+                                                        "\"correlation\": "
+                                                        "2") "," OP("b", "170",
+                                                                    "10",
+                                                                    "2") "]");
   kmb_gaps *gaps = analyse(trace, NULL);
   kmb_gaps_device d = device_of(gaps, 0);
   REQUIRE_EQ(d.sync_ns, 40000);
@@ -444,6 +453,27 @@ static void the_text_says_what_fits(void) {
   kmb_trace_destroy(trace);
 }
 
+static void words_of(const char *csv, written *words) {
+  kmb_trace *trace = load(csv);
+  kmb_gaps *gaps = analyse(trace, NULL);
+  REQUIRE_OK(kmb_gaps_write_text(gaps, take_bytes, words));
+  kmb_gaps_destroy(gaps);
+  kmb_trace_destroy(trace);
+}
+
+static void one_is_no_plural(void) {
+  written words = {NULL, 0};
+  words_of(SHORT "10,5,G (0),7,k\n", &words);
+  REQUIRE_HAS(words.data, "  1 operation in ");
+  REQUIRE_HAS(words.data, " in 0 gaps\n");
+  free(words.data);
+  words = (written){NULL, 0};
+  words_of(SHORT "10,5,G (0),7,k\n20,5,G (0),7,k\n", &words);
+  REQUIRE_HAS(words.data, "  2 operations in ");
+  REQUIRE_HAS(words.data, " in 1 gap\n");
+  free(words.data);
+}
+
 static kmb_status full(void *user, const void *data, size_t size) {
   (void)user;
   (void)data;
@@ -469,6 +499,7 @@ int main(void) {
   RUN(time_limits_are_half_open);
   RUN(causes_add_up);
   RUN(a_slow_launch_is_a_launch);
+  RUN(a_launch_that_returned_in_time_is_queued);
   RUN(nested_calls_count_once);
   RUN(kinds_of_calls);
   RUN(untraced_graphs_withhold_utilization);
@@ -480,6 +511,7 @@ int main(void) {
   RUN(wrong_arguments_are_refused);
   RUN(sums_that_overflow_are_refused);
   RUN(the_text_says_what_fits);
+  RUN(one_is_no_plural);
   RUN(write_callbacks_end_the_call);
   return 0;
 }

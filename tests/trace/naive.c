@@ -39,8 +39,9 @@ static double median(const uint64_t *values, uint64_t count) {
   if (!count) return 0;
   memcpy(sorted, values, count * sizeof *values);
   qsort(sorted, count, sizeof *sorted, by_size);
-  return count % 2 ? (double)sorted[count / 2]
-                   : (double)(sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+  uint64_t middle = count / 2;
+  if (count % 2) return (double)sorted[middle];
+  return (double)(sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 static void find_gaps(const naive_op *ops, int count, int device,

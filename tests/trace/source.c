@@ -137,7 +137,8 @@ static size_t pack(const char *text, char *packed) {
   memcpy(packed, head, at);
   uint16_t lengths[2] = {(uint16_t)size, (uint16_t)~size};
   memcpy(packed + at, lengths, 4);
-  memcpy(packed + at + 4, text, size);
+  for (size_t i = 0; i < size; i++)
+    packed[at + 4 + i] = text[i];
   at += 4 + size;
   memcpy(packed + at, &crc, 4);
   uint32_t whole = (uint32_t)size;

@@ -428,7 +428,7 @@ static void state_changed_in_place_is_flagged_and_put_back(void) {
   kmb_buffers_destroy(set);
   /* A check that fails puts it back too: the set is used again. */
   void *x = NULL;
-  float before[N];
+  unsigned char before[N * sizeof(float)];
   REQUIRE_OK(kmb_buffers_create(device, &d, sizeof d, 1, NULL, &set));
   REQUIRE_OK(kmb_buffers_prepare(set, 1));
   REQUIRE_OK(kmb_buffers_pointer(set, 0, 0, &x));

@@ -254,11 +254,12 @@ static void without_samples_there_are_no_rows(void) {
 
 /* False if an allocation failed. */
 static bool whole(kmbi_ops *ops, kmbi_op_rows *rows) {
+  static char names[3][20][16];
   if (!kmbi_ops_init(ops, &memory)) return false;
   for (size_t i = 0; i < 3; i++) {
     for (int k = 0; k < 20; k++) {
-      char name[32];
-      snprintf(name, sizeof name, "kernel_%d", k + (i ? 7 : 0));
+      char *name = names[i][k];
+      snprintf(name, sizeof names[i][k], "kernel_%d", k + (i ? 7 : 0));
       add(ops, name, k, 1, 1);
     }
     if (!kmbi_ops_end_sample(ops, i)) return false;

@@ -115,6 +115,14 @@ static void ceilings_refuse(void) {
                  KMB_ERR_INVALID);
 }
 
+static void a_rate_beyond_all_numbers_is_invalid(void) {
+  kmb_ceiling c = kmb_ceiling_init();
+  REQUIRE_STATUS(kmb_part_rate(part_of("H100 SXM"), 0, KMB_BF16, 0, 1e305, &c),
+                 KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "1e+305 MHz");
+  REQUIRE_NEAR(c.value, 0, 0);
+}
+
 static double rate_of(const char *name, kmb_ceiling_kind kind, kmb_dtype dtype,
                       uint64_t units, double mhz) {
   kmb_ceiling c = kmb_ceiling_init();
@@ -361,6 +369,22 @@ static void a_file_overrides_rows(void) {
 
 #define HEAD "name,driver_names,pci_ids,bf16,sparse,pci_rev,never_from_rates\n"
 
+static void a_list_has_at_most_64_items(void) {
+  for (int more = 0; more < 2; more++) {
+    char items[2 * 64 + 1] = "", text[512];
+    kmb_peaks *peaks = fresh();
+    for (int i = 0; i < 2 * (63 + more); i++)
+      items[i] = i % 2 ? 'b' : '|';
+    snprintf(text, sizeof text, HEAD "a,a%s,,1,,,\n", items);
+    REQUIRE_STATUS(add(peaks, text), more ? KMB_ERR_FORMAT : KMB_OK);
+    if (more) {
+      REQUIRE_HAS(kmb_last_error(NULL, NULL), "line 2, column 3");
+      REQUIRE_HAS(kmb_last_error(NULL, NULL), "more than 64 items");
+    }
+    kmb_peaks_destroy(peaks);
+  }
+}
+
 /* The message names the place; the table is as it was. */
 static void mistakes_have_a_line_and_a_column(void) {
   static const struct {
@@ -489,7 +513,7 @@ static void input_that_is_no_text_is_refused(void) {
 /* A table of parts is no database. */
 static void too_many_parts_are_refused(void) {
   enum { LINE = 16, ROWS = 2001 };
-  char *text = malloc(LINE * (ROWS + 2));
+  char *text = malloc((size_t)LINE * (ROWS + 2));
   REQUIRE(text);
   for (int rows = ROWS - 1; rows <= ROWS; rows++) {
     size_t used = (size_t)sprintf(text, "name,pci_ids\n");
@@ -554,6 +578,7 @@ int main(void) {
   RUN(each_dtype_has_its_column);
   RUN(without_a_kind_it_is_the_faster);
   RUN(ceilings_refuse);
+  RUN(a_rate_beyond_all_numbers_is_invalid);
   RUN(rates_give_the_datasheets_figures_at_its_clocks);
   RUN(capped_parts_are_never_computed);
   RUN(people_say_the_whole_name);
@@ -562,6 +587,7 @@ int main(void) {
   RUN(references_are_found_by_what_the_work_is);
   RUN(a_file_adds_rows);
   RUN(a_file_overrides_rows);
+  RUN(a_list_has_at_most_64_items);
   RUN(mistakes_have_a_line_and_a_column);
   RUN(good_lists_are_taken);
   RUN(input_that_is_no_text_is_refused);

@@ -409,7 +409,10 @@ static size_t widest_line(const char *text) {
   char line[1024];
   size_t widest = 0;
   for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
-    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    size_t length = strcspn(text, "\n");
+    REQUIRE(length < sizeof line);
+    memcpy(line, text, length);
+    line[length] = '\0';
     size_t width = kmbi_utf8_width(line);
     if (width > widest) widest = width;
   }

@@ -1,5 +1,5 @@
 /* Samples that the caller takes, and what outlives a device. */
-#include "require.h"
+#include "heap.h"
 
 #include <kmb/kmb.h>
 
@@ -136,12 +136,76 @@ static void a_session_collects_marked_samples(void) {
   REQUIRE_STATUS(kmb_session_end(NULL, &r), KMB_ERR_INVALID);
 }
 
+typedef kmb_status (*taker)(kmb_device *on, heap *h, kmb_result **r);
+
+enum { MANY = 1000 };
+
+static kmb_status take_given(kmb_device *on, heap *h, kmb_result **r) {
+  (void)h;
+  kmb_bench_params b = kmb_bench_params_init();
+  static double ns[MANY];
+  for (int i = 0; i < MANY; i++)
+    ns[i] = 100 + (i * 7) % 20;
+  return kmb_result_from_samples(on, &b, ns, MANY, 0, r);
+}
+
+/* Only the end fails: what comes before gets its memory. */
+static kmb_status take_session(kmb_device *on, heap *h, kmb_result **r) {
+  kmb_bench_params b = kmb_bench_params_init();
+  kmb_session *s = NULL;
+  uint64_t fail_at = h->fail_at;
+  h->fail_at = 0;
+  REQUIRE_OK(kmb_session_begin(on, &b, &s));
+  for (int i = 0; i < MANY; i++) {
+    REQUIRE_OK(kmb_session_sample_begin(s));
+    REQUIRE_OK(kmb_session_sample_end(s, 1));
+  }
+  h->fail_at = fail_at;
+  h->calls = 0;
+  return kmb_session_end(s, r);
+}
+
+/* The heap compares the size of each block that is freed. */
+static uint64_t fail_each(taker take) {
+  heap h = {0};
+  kmb_hooks hooks = heap_hooks(&h);
+  kmb_device *d = open_with(&hooks, 65536);
+  uint64_t k = 0;
+  do {
+    int64_t blocks = h.blocks_out, bytes = h.bytes_out;
+    kmb_result *r = NULL;
+    h.failed = false;
+    h.calls = 0;
+    h.fail_at = ++k;
+    kmb_status status = take(d, &h, &r);
+    h.fail_at = 0;
+    REQUIRE_STATUS(status, h.failed ? KMB_ERR_NOMEM : KMB_OK);
+    REQUIRE_EQ(r == NULL, h.failed);
+    kmb_result_destroy(r);
+    REQUIRE_EQ(h.blocks_out, blocks);
+    REQUIRE_EQ(h.bytes_out, bytes);
+  } while (h.failed);
+  kmb_device_close(d);
+  REQUIRE_EQ(h.blocks_out, 0);
+  return k - 1;
+}
+
+static void each_allocation_of_given_samples_may_fail(void) {
+  REQUIRE(fail_each(take_given) > 3);
+}
+
+static void each_allocation_of_a_sessions_end_may_fail(void) {
+  REQUIRE(fail_each(take_session) > 3);
+}
+
 int main(void) {
   device = open_with(NULL, 65536);
   RUN(samples_from_elsewhere);
   RUN(zeros_are_no_measurement);
   RUN(a_session_collects_marked_samples);
   RUN(a_device_outlives_those_that_use_it);
+  RUN(each_allocation_of_given_samples_may_fail);
+  RUN(each_allocation_of_a_sessions_end_may_fail);
   kmb_device_close(device);
   return 0;
 }

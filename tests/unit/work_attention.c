@@ -97,7 +97,7 @@ static void backward_is_two_and_a_half_times_forward(void) {
   REQUIRE_EQ(forward.flops, 4 * 4 * 8 * 21);
   s.pass = KMB_ATTENTION_BACKWARD;
   kmb_work w = work_of(&s);
-  uint64_t q = 6 * 4 * 8 * 2, kv = 6 * 2 * 8 * 2;
+  uint64_t q = 6ULL * 4 * 8 * 2, kv = 6ULL * 2 * 8 * 2;
   REQUIRE_EQ(w.flops, forward.flops / 2 * 5);
   REQUIRE_EQ(w.read_bytes, q + 2 * kv + q);
   REQUIRE_EQ(w.write_bytes, q + 2 * kv);
@@ -122,8 +122,8 @@ static void grouped_queries_read_fewer_keys(void) {
   s.kv_dtype = KMB_F8_E4M3;
   kmb_work w = work_of(&s);
   REQUIRE_EQ(w.flops, 4LL * 3 * 32 * 128 * 1000);
-  REQUIRE_EQ(w.read_bytes, 3LL * (32 * 128 * 2 + 2LL * 8 * 128 * 1000));
-  REQUIRE_EQ(w.write_bytes, 3 * 32 * 128 * 2);
+  REQUIRE_EQ(w.read_bytes, 3LL * (32LL * 128 * 2 + 2LL * 8 * 128 * 1000));
+  REQUIRE_EQ(w.write_bytes, 3LL * 32 * 128 * 2);
 }
 
 static void ragged_sequences_are_added(void) {

@@ -118,9 +118,9 @@ static void blocks_have_their_sizes(void) {
   static const struct {
     kmb_scales scales;
     uint64_t k, a, b;
-  } cases[] = {{KMB_SCALES_NVFP4, 16 * 17, 17, 17},
-               {KMB_SCALES_MX, 32 * 33, 33, 33},
-               {KMB_SCALES_BLOCK_128, 128 * 129, 4 * 129, 4 * 129}};
+  } cases[] = {{KMB_SCALES_NVFP4, 16ULL * 17, 17, 17},
+               {KMB_SCALES_MX, 32ULL * 33, 33, 33},
+               {KMB_SCALES_BLOCK_128, 128ULL * 129, 4ULL * 129, 4ULL * 129}};
   for (int i = 0; i < 3; i++) {
     kmb_matmul_shape s = kmb_matmul_shape_init();
     s.m = s.n = 1;
@@ -131,10 +131,10 @@ static void blocks_have_their_sizes(void) {
   }
   kmb_matmul_shape s = kmb_matmul_shape_init();
   s.m = s.k = 1;
-  s.n = 128 * 129;
+  s.n = 128ULL * 129;
   s.dtype = KMB_I8;
   s.b_scales = KMB_SCALES_BLOCK_128;
-  REQUIRE_EQ(matmul_of(&s).read_bytes, 1 + s.n + 4 * 129);
+  REQUIRE_EQ(matmul_of(&s).read_bytes, 1 + s.n + 4ULL * 129);
 }
 
 static void grouped_counts_valid_rows_and_every_b(void) {

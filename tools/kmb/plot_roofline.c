@@ -247,7 +247,8 @@ static void label_memory(const frame *f, const roof *r, const line *l) {
   for (int below = 0; below < 2; below++) {
     double off = below ? 17 : -7;
     if (is_crowded(f, r, !below)) continue;
-    for (double at = 10; at + width < length; at += 12) {
+    for (int i = 0; 10 + 12 * i + width < length; i++) {
+      double at = 10 + 12 * i;
       double x = l->x0 + at * cos(angle) - off * sin(angle);
       double y = l->y0 + at * sin(angle) + off * cos(angle);
       if (!canvas_take_text(c, &f->area, x, y, SMALL, angle, text)) continue;

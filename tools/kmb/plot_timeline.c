@@ -99,8 +99,7 @@ static void put_text(cairo_t *c, double x, double y, double width,
   for (;;) {
     while (cut && length && ((unsigned char)text[length] & 0xC0u) == 0x80u)
       length--;
-    memcpy(part, text, length);
-    memcpy(part + length, cut ? "…" : "", cut ? 4 : 1);
+    snprintf(part, sizeof part, "%.*s%s", (int)length, text, cut ? "…" : "");
     for (char *at = part; *at; at++) {
       if ((unsigned char)*at < 0x20) *at = ' ';
     }
@@ -179,7 +178,8 @@ static void place_lanes(picture *p) {
     p->lanes[i].y = y;
     y += LANE + LANE_GAP;
   }
-  p->height = y + AXIS + LEGEND * (p->legend_count / 2 + 2);
+  int rows = p->legend_count / 2 + 2;
+  p->height = y + AXIS + LEGEND * rows;
 }
 
 /* The names with most time, over all devices, the target first. */
@@ -336,13 +336,14 @@ static void draw_axis(picture *p) {
     unit++;
   cairo_set_font_size(c, SMALL);
   cairo_set_line_width(c, 1);
-  for (double t = 0; t <= span; t += step) {
+  for (int i = 0; i * step <= span; i++) {
     char text[48];
+    double t = i * step;
     double x = LEFT + t / span * (WIDTH - LEFT - RIGHT);
     set_colour(c, pale);
-    for (size_t i = 0; i < p->lane_count; i++) {
-      cairo_move_to(c, x, p->lanes[i].y - LANE_GAP / 2.0);
-      cairo_line_to(c, x, p->lanes[i].y + LANE + LANE_GAP / 2.0);
+    for (size_t k = 0; k < p->lane_count; k++) {
+      cairo_move_to(c, x, p->lanes[k].y - LANE_GAP / 2.0);
+      cairo_line_to(c, x, p->lanes[k].y + LANE + LANE_GAP / 2.0);
     }
     cairo_stroke(c);
     set_colour(c, ink);
@@ -357,7 +358,8 @@ static void draw_legend(picture *p) {
   double y = p->lanes[p->lane_count - 1].y + LANE + AXIS + 8;
   double half = (WIDTH - 32) / 2.0;
   for (int i = 0, shown = 0; i < p->legend_count + 2; i++) {
-    double x = 16 + (shown % 2) * half, at = y + (shown / 2) * (double)LEGEND;
+    int row = shown / 2;
+    double x = 16 + (shown % 2) * half, at = y + row * (double)LEGEND;
     bool gap = i == p->legend_count + 1, rest = i == p->legend_count;
     if (rest && !p->others) continue;
     shown++;
@@ -517,8 +519,7 @@ int plot_timeline_main(int argc, char **argv) {
   const char *out = NULL;
   kmb_trace *trace = NULL;
   kmb_gaps *gaps = NULL;
-  int wrong = read_options(argc, argv, &o, &out);
-  if (wrong) return wrong;
+  if (read_options(argc, argv, &o, &out) || !o.path || !out) return EXIT_USAGE;
   kmb_status status = load_trace(&o, &trace);
   if (!status) status = kmb_gaps_analyse(trace, &o.gaps, &gaps);
   int code = status ? report(status) : plot(&o, out, trace, gaps);

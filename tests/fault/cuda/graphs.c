@@ -37,7 +37,7 @@ static void spins_are_timed_as_they_are(void) {
     REQUIRE_STR(bed_text(r, KMB_VALUE_LAUNCH_MODE), "GRAPH");
     /* One executable, which lies where it lies. */
     REQUIRE_NEAR(bed_f64(r, KMB_VALUE_TIME), 10e3 + SIM_KERNEL,
-                 (3 + i * SIM_PLACES / 2) * SIM_TICK);
+                 (3 + i * SIM_PLACES / 2.0) * SIM_TICK);
     kmb_result_destroy(r);
   }
   CU(&b, cuGraphExecDestroy, graph);

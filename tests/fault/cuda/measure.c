@@ -252,12 +252,41 @@ static void a_cancelled_calibration_is_made_up_for(void) {
   bed_tear_down(&b);
 }
 
+/* Kernels that let the next one start before they end. */
+static void programmatic_launches_do_not_overlap(void) {
+  bed b;
+  bed_start(&b);
+  spin s = bed_spin(&b, 10, 1);
+  sim_set()->programmatic = true;
+  for (kmb_timer timer = KMB_TIMER_TRACE; timer <= KMB_TIMER_HOST; timer++)
+    for (kmb_launch_mode mode = 1; mode <= 2; mode++) {
+      kmb_result *r = NULL;
+      kmb_bench_params p = bed_params(timer, mode, KMB_CACHE_WARM);
+      p.launch = bed_launch_spin;
+      p.launch_user = &s;
+      p.flags = KMB_BENCH_NO_CONFIRM;
+      REQUIRE_OK(kmb_bench(b.device, &p, &r));
+      REQUIRE(bed_f64(r, KMB_VALUE_TIME) > 10e3);
+      REQUIRE(!bed_finding(r, KMB_FINDING_ITERATIONS_OVERLAP));
+      if (timer == KMB_TIMER_GRAPH) {
+        REQUIRE(strcmp(bed_text(r, KMB_VALUE_TIMER), "GRAPH") != 0);
+        REQUIRE_HAS(bed_finding(r, KMB_FINDING_FALLBACK_TIMER),
+                    mode == KMB_LAUNCH_GRAPH ? "programmatically dependent"
+                                             : "GRAPH");
+      }
+      kmb_result_destroy(r);
+    }
+  sim_set()->programmatic = false;
+  bed_end(&b);
+}
+
 int main(void) {
   RUN(the_device_is_described);
   RUN(timers_agree_after_correction);
   RUN(events_have_another_bias_after_a_sweep);
   RUN(events_on_graphs_do_not_depend_on_where_they_lie);
   RUN(every_timer_and_cache_state_measures_and_checks);
+  RUN(programmatic_launches_do_not_overlap);
   RUN(cold_takes_longer_than_warm);
   RUN(random_fill_is_the_hosts);
   RUN(auto_traces_cold_and_confirms);

@@ -115,6 +115,29 @@ static void each_call_that_fails_is_said(void) {
   bed_end(&b);
 }
 
+/* A mark would become part of the graph. */
+static void a_mark_in_a_capture_is_refused(void) {
+  bed b;
+  kmb_session *session = NULL;
+  kmb_result *r = NULL;
+  kmbi_cu_graph graph = NULL;
+  bed_start(&b);
+  spin s = bed_spin(&b, 20, 1);
+  kmb_bench_params p = params_of(&b);
+  REQUIRE_OK(kmb_session_begin(b.device, &p, &session));
+  REQUIRE_OK(sample(&b, session, &s));
+  CU(&b, cuStreamBeginCapture, b.stream, KMBI_CU_CAPTURE_THREAD_LOCAL);
+  REQUIRE_STATUS(kmb_session_sample_begin(session), KMB_ERR_CAPTURE);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "is being captured");
+  CU(&b, cuStreamEndCapture, b.stream, &graph);
+  CU(&b, cuGraphDestroy, graph);
+  REQUIRE_OK(sample(&b, session, &s));
+  REQUIRE_OK(kmb_session_end(session, &r));
+  REQUIRE_EQ(bed_u64(r, KMB_VALUE_SAMPLES), 2);
+  kmb_result_destroy(r);
+  bed_end(&b);
+}
+
 /* A kernel that waits for a word of memory. */
 static void what_never_ends_is_lost_after_the_deadline(void) {
   static uint32_t never;
@@ -171,6 +194,7 @@ int main(void) {
   failed += ALONE(the_callers_context_stays);
   failed += ALONE(after_a_session_the_device_measures);
   failed += ALONE(each_call_that_fails_is_said);
+  failed += ALONE(a_mark_in_a_capture_is_refused);
   failed += ALONE(what_never_ends_is_lost_after_the_deadline);
   failed += ALONE(a_forked_child_is_told);
   return failed != 0;

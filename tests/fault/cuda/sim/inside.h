@@ -77,6 +77,7 @@ struct CUstream_st {
   sim_object object;
   sim_op *first, **end;
   uint64_t free_at;
+  uint64_t next_at; /* when a programmatic kernel may start; 0: free_at */
   sim_capture capture;
   unsigned id;
   bool legacy, waited, after_event, swept;

@@ -102,6 +102,13 @@ static bool is_kernel(const sim_op *op, const char *name) {
   return op->kind == KERNEL && strcmp(op->kernel->name, name) == 0;
 }
 
+/* A test's kernels are launched programmatically and let the next one go as
+ * they start; the library's are not and do not. */
+static bool is_programmatic(const sim_op *op) {
+  return sim_set()->programmatic && op->kind == KERNEL && !op->in_graph &&
+         strncmp(op->kernel->name, "kmb_", 4) != 0;
+}
+
 /* Device work: how long it takes and when the next may start. */
 static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   uint64_t takes = SIM_KERNEL - SIM_NOISE + noise();
@@ -117,7 +124,8 @@ static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   if (context->error) return;
   if (after_event && !op->in_graph && takes >= SIM_LONG) start -= SIM_AHEAD;
   uint64_t end = start + takes;
-  stream->free_at = end;
+  stream->free_at = end > stream->free_at ? end : stream->free_at;
+  stream->next_at = is_programmatic(op) ? start + SIM_TICK : 0;
   if (op->in_graph) stream->free_at -= SIM_NODE_SAVES;
   if (op->in_graph && sim_tracing()) stream->free_at += SIM_NODE_TRACED;
   sim_trace_op(stream, op, start, end);
@@ -150,14 +158,16 @@ static bool wait_over(struct CUstream_st *stream, const sim_op *op) {
 static bool step(struct CUstream_st *stream) {
   sim_op *op = stream->first;
   if (!op) return false;
-  uint64_t start =
-      stream->free_at > op->submitted ? stream->free_at : op->submitted;
+  bool early = stream->next_at && is_programmatic(op);
+  uint64_t free_at = early ? stream->next_at : stream->free_at;
+  uint64_t start = free_at > op->submitted ? free_at : op->submitted;
   if (start > sim_now() || hangs(op)) return false;
   if (op->kind == WAIT && !wait_over(stream, op)) return false;
   if (op->kind == JOIN && op->event->done < op->to) return false;
   stream->first = op->next;
   queued--;
   if (!stream->first) stream->end = &stream->first;
+  stream->next_at = 0;
   if (op->kind == WAIT) {
     stream->free_at = (stream->waited ? sim_now() : start) + SIM_GATE;
     stream->waited = false;

@@ -45,6 +45,7 @@ typedef struct sim_settings {
   bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
   bool blocking;       /* launches wait for their kernels */
+  bool programmatic;   /* kernels let the next one start */
   /* CUPTI */
   bool other_subscriber;
   unsigned forbidden;       /* what subscribing answers, 0: it is allowed */

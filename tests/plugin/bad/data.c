@@ -1,0 +1,3 @@
+/* An entry that is no function. */
+extern int kmb_backend_entry_1;
+__attribute__((visibility("default"))) int kmb_backend_entry_1 = 5;
