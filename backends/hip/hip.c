@@ -237,7 +237,8 @@ static const kmb_backend_ops ops = {
     .describe = kmbi_hip_describe,
     .telemetry = kmbi_hip_telemetry,
     .plan_findings = kmbi_hip_plan_findings,
-    .zero_reference = "GRAPH, a replay's fixed cost removed",
+    .zero_reference =
+        "GRAPH, what a kernel that stores nothing adds to a replay",
 };
 
 const kmb_backend_ops *kmbi_backend_hip(void) {

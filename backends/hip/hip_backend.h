@@ -30,7 +30,7 @@ typedef struct kmbi_hip_space {
   kmbi_hip_stream stream; /* our own, non-blocking */
   kmbi_hip_module module;
   kmbi_hip_function kernels[KMBI_HIP_KERNELS];
-  void *sink; /* that sweeps never write */
+  void *sink; /* that sweeps never write; spins that store do */
   void *sweep;
   uint64_t sweep_bytes;
   volatile uint32_t *gate; /* pinned host memory, and its device address */
@@ -139,7 +139,7 @@ kmb_status kmbi_hip_sweep(kmbi_hip *self, kmbi_hip_stream stream);
 kmb_status kmbi_hip_touch(kmbi_hip *self, kmbi_hip_stream stream,
                           const kmb_span *span);
 kmb_status kmbi_hip_spin(kmbi_hip *self, kmbi_hip_stream stream,
-                         uint64_t cycles);
+                         uint64_t cycles, bool stores);
 
 /* compile.c: our kernels for this device; free the code with the host's
  * `free`. */

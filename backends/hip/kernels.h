@@ -29,12 +29,14 @@ static __device__ inline u64 thread_count() {
 extern "C" __global__ void kmb_empty() {}
   )
 
-  /* Counts clock cycles. A counter of few bits that turns over ends it early,
-   * never late. */
+  /* Counts clock cycles, and stores how many passed if there is a place. A
+   * counter of few bits that turns over ends it early, never late. */
   KMBI_HIP_CODE(
-extern "C" __global__ void kmb_spin(u64 cycles) {
+extern "C" __global__ void kmb_spin(u64 cycles, u64 *out) {
   u64 start = (u64)clock64();
-  while ((u64)clock64() - start < cycles) {}
+  u64 passed = 0;
+  while (passed < cycles) passed = (u64)clock64() - start;
+  if (out) *out = passed;
 }
   )
 

@@ -2,7 +2,7 @@
  * gate. Each is made when first needed. */
 #include "hip_backend.h"
 
-enum { BLOCK = 256, BLOCKS_PER_UNIT = 8, SINK_BYTES = 256 };
+enum { BLOCK = 256, BLOCKS_PER_UNIT = 8, SINK_BYTES = 256, SPIN_AT = 128 };
 
 kmb_status kmbi_hip_space_stream(kmbi_hip *self, kmbi_hip_stream *stream) {
   kmbi_hip_space *space = &self->space;
@@ -165,7 +165,10 @@ kmb_status kmbi_hip_touch(kmbi_hip *self, kmbi_hip_stream stream,
 }
 
 kmb_status kmbi_hip_spin(kmbi_hip *self, kmbi_hip_stream stream,
-                         uint64_t cycles) {
-  void *arguments[] = {&cycles};
+                         uint64_t cycles, bool stores) {
+  kmb_status status = kmbi_hip_space_module(self); /* and the sink with it */
+  if (status) return status;
+  void *out = stores ? (char *)self->space.sink + SPIN_AT : NULL;
+  void *arguments[] = {&cycles, &out};
   return kmbi_hip_launch(self, stream, KMBI_HIP_spin, 1, arguments);
 }

@@ -1,7 +1,8 @@
 /* How far the HIP backend's corrected times are from the CUDA backend's, on one
- * NVIDIA GPU through HIP that is forwarded to CUDA: two ways to find zero, the
- * replay's own marginal cost and CUPTI's records, on the same kernels. JSON to
- * the file that is named. Fails where they are more than 0.15 us apart. */
+ * NVIDIA GPU through HIP that is forwarded to CUDA: two ways to find zero, what
+ * a replay costs and CUPTI's records, on the same kernels: spins that store, as
+ * in the CUDA backend's own figures, and spins that do not. JSON to the file
+ * that is named. Fails where they are more than 0.15 us apart. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,16 @@
 #include "../gpu/gpu.h"
 
 #define ALLOWED_US 0.15
-enum { ROUNDS = 3, LENGTHS = 8, MODES = 6, REFERENCE = 0 };
+enum {
+  ROUNDS = 3,
+  LENGTHS = 8,
+  MODES = 7,
+  REFERENCE = 0,
+  KINDS = 2,
+  RING = 64
+};
+
+static const char *const kinds[KINDS] = {"spin", "silent"};
 
 static const double lengths[LENGTHS] = {0, 0.5, 1, 2, 5, 10, 50, 200};
 
@@ -23,16 +33,17 @@ static const struct {
     {"cuda_trace", false, KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, REFERENCE},
     {"cuda_graph", false, KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, REFERENCE},
     {"cuda_event", false, KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, REFERENCE},
+    {"cuda_event_graph", false, KMB_TIMER_EVENT, KMB_LAUNCH_GRAPH, REFERENCE},
     {"hip_graph", true, KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, 1},
     {"hip_event", true, KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, 2},
-    {"hip_event_graph", true, KMB_TIMER_EVENT, KMB_LAUNCH_GRAPH, 2},
+    {"hip_event_graph", true, KMB_TIMER_EVENT, KMB_LAUNCH_GRAPH, 3},
 };
 
 typedef struct figures {
   double us, raw, bias, uncertainty;
 } figures;
 
-static figures table[LENGTHS][MODES];
+static figures table[KINDS][LENGTHS][MODES];
 
 static figures time_spin(kmb_device *device, spin_work *w, int mode) {
   figures f = {NAN, NAN, NAN, NAN};
@@ -64,11 +75,13 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* In alternating order; of each mode the round in the middle. */
-static void time_length(gpu *g, kmb_device *hip, int at) {
+static void time_length(gpu *g, kmb_device *hip, int kind, int at) {
   figures rounds[MODES][ROUNDS];
   spin_work w = {.g = g,
                  .kernel = gpu_kernel(g, "test_spin"),
-                 .cycles = (uint64_t)(lengths[at] * 1e3 * g->ghz)};
+                 .cycles = (uint64_t)(lengths[at] * 1e3 * g->ghz),
+                 .ring = RING};
+  if (kind == 0) CU(g, cuMemAlloc, &w.out, (size_t)16 * RING);
   for (int r = 0; r < ROUNDS; r++)
     for (int i = 0; i < MODES; i++) {
       int m = r % 2 ? MODES - 1 - i : i;
@@ -76,38 +89,46 @@ static void time_length(gpu *g, kmb_device *hip, int at) {
     }
   for (int m = 0; m < MODES; m++) {
     qsort(rounds[m], ROUNDS, sizeof(figures), ascending);
-    table[at][m] = rounds[m][ROUNDS / 2];
+    table[kind][at][m] = rounds[m][ROUNDS / 2];
   }
+  if (w.out) CU(g, cuMemFree, w.out);
 }
 
 static void print_json(FILE *json) {
-  fprintf(json, "{\"note\": \"HIP forwarded to CUDA: the backend's logic, not "
-                "AMD hardware\",\n\"spin\": [\n");
-  for (int i = 0; i < LENGTHS; i++) {
-    fprintf(json, "  {\"target_us\": %g", lengths[i]);
-    for (int m = 0; m < MODES; m++)
-      fprintf(json,
-              ",\n   \"%s\": {\"us\": %.4f, \"raw_us\": %.4f, \"bias_us\": "
-              "%.4f, \"bias_unc_us\": %.4f}",
-              modes[m].key, table[i][m].us, table[i][m].raw, table[i][m].bias,
-              table[i][m].uncertainty);
-    fprintf(json, "}%s\n", i + 1 < LENGTHS ? "," : "");
+  fputs("{\"note\": \"HIP forwarded to CUDA: the backend's logic, not AMD "
+        "hardware\"",
+        json);
+  for (int k = 0; k < KINDS; k++) {
+    fprintf(json, ",\n\"%s\": [\n", kinds[k]);
+    for (int i = 0; i < LENGTHS; i++) {
+      fprintf(json, "  {\"target_us\": %g", lengths[i]);
+      for (int m = 0; m < MODES; m++) {
+        const figures *f = &table[k][i][m];
+        fprintf(json,
+                ",\n   \"%s\": {\"us\": %.4f, \"raw_us\": %.4f, \"bias_us\": "
+                "%.4f, \"bias_unc_us\": %.4f}",
+                modes[m].key, f->us, f->raw, f->bias, f->uncertainty);
+      }
+      fprintf(json, "}%s\n", i + 1 < LENGTHS ? "," : "]");
+    }
   }
-  fprintf(json, "]}\n");
+  fputs("}\n", json);
 }
 
 /* Each beside the CUDA backend's own of the same kind, and TRACE. */
-static int print_table(void) {
+static int print_table(int kind) {
   int far = 0;
-  puts("corrected, us: beside the CUDA backend's same timer (beside TRACE) "
-       "[raw, bias, its uncertainty]");
+  printf("%s, corrected, us: beside the CUDA backend's same timer (beside "
+         "TRACE) [raw, bias, its uncertainty]\n",
+         kinds[kind]);
   for (int i = 0; i < LENGTHS; i++) {
-    printf("%7g TRACE %8.3f", lengths[i], table[i][REFERENCE].us);
+    const figures *row = table[kind][i];
+    printf("%7g TRACE %8.3f", lengths[i], row[REFERENCE].us);
     for (int m = 1; m < MODES; m++) {
-      const figures *f = &table[i][m];
-      double apart = f->us - table[i][modes[m].against].us;
+      double apart = row[m].us - row[modes[m].against].us;
       printf("  %s %+.3f (%+.3f) [%.3f %.3f %.3f]", modes[m].key, apart,
-             f->us - table[i][REFERENCE].us, f->raw, f->bias, f->uncertainty);
+             row[m].us - row[REFERENCE].us, row[m].raw, row[m].bias,
+             row[m].uncertainty);
       if (modes[m].hip && !(fabs(apart) <= ALLOWED_US)) {
         printf(" FAR");
         far++;
@@ -128,9 +149,12 @@ int main(int argc, char **argv) {
     fprintf(stderr, "hip:0: %s\n", kmb_last_error(NULL, NULL));
     return 1;
   }
-  for (int i = 0; i < LENGTHS; i++)
-    time_length(&g, hip, i);
-  int far = print_table();
+  int far = 0;
+  for (int k = 0; k < KINDS; k++) {
+    for (int i = 0; i < LENGTHS; i++)
+      time_length(&g, hip, k, i);
+    far += print_table(k);
+  }
   FILE *json = argc > 1 ? fopen(argv[1], "w") : NULL;
   if (json) print_json(json);
   if (argc > 1 && (!json || fclose(json))) {

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* RTLD_NEXT, dlvsym */
 #include "bed.h"
 
 #include <dlfcn.h>
@@ -6,8 +5,7 @@
 
 #include "sim/costs.h"
 
-/* The process's clocks, its files below /sys and its look-ups of symbols: these
- * definitions come before the C library's. */
+/* The process's clocks: these definitions come before the C library's. */
 
 int clock_gettime(clockid_t clock, struct timespec *t) {
   uint64_t base = clock == CLOCK_REALTIME ? UINT64_C(1700000000) : 0;
@@ -24,47 +22,41 @@ int nanosleep(const struct timespec *wanted, struct timespec *left) {
   return 0;
 }
 
-static void *(*real_dlsym)(void *library, const char *name);
+/* The library's look-ups of symbols and its files below /sys: the linker turns
+ * its calls to ours. Others' calls are their own, a sanitizer's among them. */
 
-static void *real(const char *name) {
-  static const char *const versions[] = {"GLIBC_2.2.5", "GLIBC_2.17",
-                                         "GLIBC_2.34"};
-  for (int i = 0; !real_dlsym && i < 3; i++)
-    *(void **)(&real_dlsym) = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-  REQUIRE(real_dlsym);
-  return name ? real_dlsym(RTLD_NEXT, name) : NULL;
-}
+void *__real_dlsym(void *library, const char *name);
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__real_fopen64(const char *path, const char *mode);
+void *__wrap_dlsym(void *library, const char *name);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
 
 /* sim_settings::missing. */
-void *dlsym(void *restrict library, const char *restrict name) {
+void *__wrap_dlsym(void *library, const char *name) {
   const char *const *missing = sim_set()->missing;
-  if (!real_dlsym) (void)real(NULL);
   for (int i = 0; i < 8 && missing[i]; i++)
     if (strcmp(missing[i], name) == 0) return NULL;
-  return real_dlsym(library, name);
+  return __real_dlsym(library, name);
 }
 
-static FILE *open_file(const char *path, const char *mode, const char *name) {
-  FILE *(*open)(const char *, const char *) = NULL;
-  if (strncmp(path, "/sys/class/kfd/", 15) == 0 ||
-      strncmp(path, "/sys/bus/pci/", 13) == 0) {
-    const char *text = sim_file(path);
-    return text ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : NULL;
-  }
-  *(void **)(&open) = real(name);
-  return open(path, mode);
+static bool is_simulated(const char *path) {
+  return strncmp(path, "/sys/class/kfd/", 15) == 0 ||
+         strncmp(path, "/sys/bus/pci/", 13) == 0;
+}
+
+static FILE *open_text(const char *path) {
+  const char *text = sim_file(path);
+  return text ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : NULL;
 }
 
 /* Under both names: with large files fopen() is another one. */
-FILE *bed_fopen(const char *path, const char *mode) __asm__("fopen");
-FILE *bed_fopen64(const char *path, const char *mode) __asm__("fopen64");
-
-FILE *bed_fopen(const char *path, const char *mode) {
-  return open_file(path, mode, "fopen");
+FILE *__wrap_fopen(const char *path, const char *mode) {
+  return is_simulated(path) ? open_text(path) : __real_fopen(path, mode);
 }
 
-FILE *bed_fopen64(const char *path, const char *mode) {
-  return open_file(path, mode, "fopen64");
+FILE *__wrap_fopen64(const char *path, const char *mode) {
+  return is_simulated(path) ? open_text(path) : __real_fopen64(path, mode);
 }
 
 static void *counted_alloc(void *user, size_t size, size_t align) {
@@ -108,14 +100,13 @@ void bed_set_up(bed *b) {
   void *library = dlopen("libamdhip64.so.6", RTLD_NOW);
   if (!library) fprintf(stderr, "%s\n", dlerror());
   REQUIRE(library);
-  (void)real(NULL);
 #define LOOK_UP(type, name, need, arguments) \
-  *(void **)(&b->hip.name) = real_dlsym(library, #name);
+  *(void **)(&b->hip.name) = __real_dlsym(library, #name);
   KMBI_HIP_MAP(LOOK_UP)
 #undef LOOK_UP
-  *(void **)(&synchronize) = real_dlsym(library, "hipDeviceSynchronize");
-  *(void **)(&query) = real_dlsym(library, "hipEventQuery");
-  *(void **)(&peek) = real_dlsym(library, "hipPeekAtLastError");
+  *(void **)(&synchronize) = __real_dlsym(library, "hipDeviceSynchronize");
+  *(void **)(&query) = __real_dlsym(library, "hipEventQuery");
+  *(void **)(&peek) = __real_dlsym(library, "hipPeekAtLastError");
   HIP(b, hipInit, 0);
   HIP(b, hipModuleLoadData, &b->module, SIM_CODE);
   HIP(b, hipStreamCreateWithFlags, &b->stream, KMBI_HIP_STREAM_NON_BLOCKING);

@@ -15,7 +15,7 @@ static const struct {
             {KMB_TIMER_HOST, KMB_LAUNCH_GRAPH}};
 enum { WAYS = sizeof ways / sizeof ways[0], CORRECTED = 3 };
 
-/* What a further iteration adds to a replay: zero is there. */
+/* What a further kernel that stores nothing adds to a replay: zero is there. */
 enum { SIM_ZERO = SIM_KERNEL - SIM_NODE_SAVES };
 
 static void timers_agree_after_correction(void) {
@@ -36,6 +36,29 @@ static void timers_agree_after_correction(void) {
       REQUIRE(bed_f64(r, KMB_VALUE_BIAS) > 0);
       kmb_result_destroy(r);
     }
+  bed_end(&b);
+}
+
+/* Of a kernel that leaves nothing behind too much is taken off, and no more
+ * than the uncertainty says. */
+static void a_kernel_that_stores_nothing_is_within_the_uncertainty(void) {
+  bed b;
+  bed_start(&b);
+  for (int w = 0; w < CORRECTED; w++) {
+    spin s = bed_spin(&b, 5, 1);
+    kmb_result *r = NULL;
+    kmb_bench_params p =
+        bed_params(ways[w].timer, ways[w].mode, KMB_CACHE_WARM);
+    s.kernel = bed_kernel(&b, "test_silent");
+    p.launch = bed_launch_spin;
+    p.launch_user = &s;
+    REQUIRE_OK(kmb_bench(b.device, &p, &r));
+    REQUIRE_NEAR(bed_f64(r, KMB_VALUE_TIME), 5e3 + SIM_ZERO - SIM_WRITE_BACK,
+                 3 * SIM_TICK);
+    REQUIRE_NEAR(bed_f64(r, KMB_VALUE_BIAS_UNCERTAINTY), SIM_WRITE_BACK,
+                 3 * SIM_TICK);
+    kmb_result_destroy(r);
+  }
   bed_end(&b);
 }
 
@@ -196,6 +219,7 @@ static void telemetry_comes_from_amd_smi(void) {
 int main(void) {
   RUN(the_device_is_described);
   RUN(timers_agree_after_correction);
+  RUN(a_kernel_that_stores_nothing_is_within_the_uncertainty);
   RUN(every_timer_and_cache_state_measures_and_checks);
   RUN(cold_is_past_the_infinity_cache);
   RUN(random_fill_is_the_hosts);

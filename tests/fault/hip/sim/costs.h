@@ -14,6 +14,7 @@ enum {
   SIM_EVENT_TO_KERNEL = 2300,
   SIM_EVENT_TO_GRAPH = 3100, /* the fixed cost of a replay */
   SIM_NODE_SAVES = 300,
+  SIM_WRITE_BACK = 250, /* what follows a kernel that stored waits so long */
   SIM_GATE = 700,
 
   /* For 1 MiB each: in the L2, in the Infinity Cache, in memory, and dirty

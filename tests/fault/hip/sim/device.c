@@ -18,7 +18,7 @@ static struct {
   unsigned code;
   bool armed, done;
 } fault;
-static sim_object *objects;
+static sim_object *objects[SIM_TYPES];
 static unsigned error; /* sticky */
 static bool initialised, forked;
 static unsigned child_calls, events_in_captures;
@@ -200,8 +200,8 @@ unsigned sim_error(void) {
 
 void sim_break(unsigned code) {
   if (!error) error = code;
-  for (sim_object *o = objects; o; o = o->next)
-    if (o->type == SIM_STREAM) sim_clear((struct ihipStream_t *)(void *)o);
+  for (sim_object *o = objects[SIM_STREAM]; o; o = o->next)
+    sim_clear((struct ihipStream_t *)(void *)o);
 }
 
 bool sim_hip_started(void) {
@@ -230,14 +230,14 @@ void *sim_make(sim_type type, size_t size) {
   sim_object *object = calloc(1, size);
   if (!object) abort();
   object->type = type;
-  object->next = objects;
-  objects = object;
+  object->next = objects[type];
+  objects[type] = object;
   return object;
 }
 
 bool sim_is(const void *wanted, sim_type type) {
-  for (const sim_object *o = objects; o; o = o->next)
-    if (o == wanted) return o->type == type;
+  for (const sim_object *o = objects[type]; o; o = o->next)
+    if (o == wanted) return true;
   return false;
 }
 
@@ -263,17 +263,17 @@ static void release(sim_object *object) {
 }
 
 void sim_destroy(void *wanted) {
-  for (sim_object **at = &objects; *at; at = &(*at)->next) {
-    sim_object *object = *at;
-    if (object != wanted) continue;
-    *at = object->next;
-    release(object);
-    return;
-  }
+  sim_object *object = wanted;
+  if (!object) return;
+  sim_object **at = &objects[object->type];
+  while (*at != object)
+    at = &(*at)->next;
+  *at = object->next;
+  release(object);
 }
 
-sim_object *sim_objects(void) {
-  return objects;
+sim_object *sim_objects(sim_type type) {
+  return objects[type];
 }
 
 /* A function dies with its module, the null stream with the process. */
@@ -285,8 +285,9 @@ static bool counts(const sim_object *o) {
 
 unsigned sim_held(void) {
   unsigned count = 0;
-  for (const sim_object *o = objects; o; o = o->next)
-    count += counts(o);
+  for (int type = 0; type < SIM_TYPES; type++)
+    for (const sim_object *o = objects[type]; o; o = o->next)
+      count += counts(o);
   return count;
 }
 
@@ -294,6 +295,7 @@ void sim_print_held(void) {
   static const char *const kinds[SIM_TYPES] = {
       "stream", "module", "function",     "event",  "graph",
       "exec",   "block",  "pinned block", "program"};
-  for (const sim_object *o = objects; o; o = o->next)
-    if (counts(o)) fprintf(stderr, "  held: %s\n", kinds[o->type]);
+  for (int type = 0; type < SIM_TYPES; type++)
+    for (const sim_object *o = objects[type]; o; o = o->next)
+      if (counts(o)) fprintf(stderr, "  held: %s\n", kinds[type]);
 }

@@ -190,9 +190,8 @@ unsigned hipDeviceSynchronize(void) {
 
 static uint64_t used(void) {
   uint64_t bytes = 0;
-  for (const sim_object *o = sim_objects(); o; o = o->next)
-    if (o->type == SIM_BLOCK)
-      bytes += ((const struct sim_block *)(const void *)o)->bytes;
+  for (const sim_object *o = sim_objects(SIM_BLOCK); o; o = o->next)
+    bytes += ((const struct sim_block *)(const void *)o)->bytes;
   return bytes;
 }
 
@@ -218,8 +217,8 @@ kmbi_hip_result sim_hipMalloc(void **pointer, size_t bytes) {
 }
 
 static struct sim_block *block_at(const void *pointer, sim_type type) {
-  for (sim_object *o = sim_objects(); o; o = o->next)
-    if (o->type == type && ((struct sim_block *)(void *)o)->memory == pointer)
+  for (sim_object *o = sim_objects(type); o; o = o->next)
+    if (((struct sim_block *)(void *)o)->memory == pointer)
       return (struct sim_block *)(void *)o;
   return NULL;
 }
@@ -346,10 +345,9 @@ kmbi_hip_result sim_hipModuleUnload(kmbi_hip_module module) {
   SIM_GUARD(hipModuleUnload, SIM_CALL);
   if (!sim_is(module, SIM_MODULE)) return sim_done(INVALID_HANDLE);
   sim_object *next = NULL;
-  for (sim_object *o = sim_objects(); o; o = next) {
+  for (sim_object *o = sim_objects(SIM_FUNCTION); o; o = next) {
     next = o->next;
-    if (o->type == SIM_FUNCTION &&
-        ((struct ihipModuleSymbol_t *)(void *)o)->module == module)
+    if (((struct ihipModuleSymbol_t *)(void *)o)->module == module)
       sim_destroy(o);
   }
   sim_destroy(module);

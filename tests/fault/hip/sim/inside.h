@@ -39,6 +39,7 @@ typedef struct sim_kernel {
   const char *sizes; /* of its arguments, a digit each */
   /* Does its work and says how long it takes beyond a launch. */
   uint64_t (*run)(const sim_argument *a);
+  bool silent; /* stores nothing */
 } sim_kernel;
 
 typedef enum sim_kind { KERNEL, COPY, SET, RECORD } sim_kind;
@@ -133,7 +134,7 @@ unsigned sim_last_error(void);
 void *sim_make(sim_type type, size_t size);
 bool sim_is(const void *object, sim_type type);
 void sim_destroy(void *object);
-sim_object *sim_objects(void);
+sim_object *sim_objects(sim_type type); /* the newest first */
 void sim_note_sweep(uint64_t bytes);
 void sim_note_event(void);
 

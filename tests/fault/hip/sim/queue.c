@@ -80,6 +80,16 @@ static uint64_t set(const sim_op *op) {
   return sim_traffic_ns(sim_access(op->to, op->bytes, true));
 }
 
+static bool is(const sim_op *op, const char *name) {
+  return op->kind == KERNEL && strcmp(op->kernel->name, name) == 0;
+}
+
+/* Until what an operation stored is where the next one finds it. */
+static uint64_t hand_over(const sim_op *op) {
+  if (op->kind == KERNEL && op->kernel->silent) return 0;
+  return is(op, "kmb_spin") && !op->a[1].u64 ? 0 : SIM_WRITE_BACK;
+}
+
 /* Device work: how long it takes and when the next may start. */
 static void work(struct ihipStream_t *stream, sim_op *op, uint64_t start) {
   uint64_t takes = SIM_KERNEL - SIM_NOISE + noise();
@@ -90,7 +100,7 @@ static void work(struct ihipStream_t *stream, sim_op *op, uint64_t start) {
   if (op->kind == COPY) takes += copy(op);
   if (op->kind == SET) takes += set(op);
   if (sim_error()) return;
-  stream->free_at = start + takes;
+  stream->free_at = start + takes + hand_over(op);
   sim_trace_op(op, start, start + takes);
   if (op->in_graph) stream->free_at -= SIM_NODE_SAVES;
 }
@@ -103,10 +113,6 @@ static void record(struct ihipStream_t *stream, sim_op *op, uint64_t start) {
   event->at = start;
   event->pending--;
   event->recorded = true;
-}
-
-static bool is(const sim_op *op, const char *name) {
-  return op->kind == KERNEL && strcmp(op->kernel->name, name) == 0;
 }
 
 static bool hangs(const sim_op *op) {
@@ -155,8 +161,7 @@ static bool step(struct ihipStream_t *stream) {
 
 void sim_pump(void) {
   if (!queued) return;
-  for (sim_object *o = sim_objects(); o; o = o->next) {
-    if (o->type != SIM_STREAM) continue;
+  for (sim_object *o = sim_objects(SIM_STREAM); o; o = o->next) {
     struct ihipStream_t *stream = (struct ihipStream_t *)(void *)o;
     while (step(stream)) {
     }
@@ -169,9 +174,8 @@ bool sim_idle(const struct ihipStream_t *stream) {
 
 /* A gate gives up in the end. */
 static bool waits_at_gate(void) {
-  for (const sim_object *o = sim_objects(); o; o = o->next)
-    if (o->type == SIM_STREAM &&
-        ((const struct ihipStream_t *)(const void *)o)->waits_since)
+  for (const sim_object *o = sim_objects(SIM_STREAM); o; o = o->next)
+    if (((const struct ihipStream_t *)(const void *)o)->waits_since)
       return true;
   return false;
 }
@@ -182,10 +186,10 @@ void sim_drain(const char *call) {
   for (;;) {
     uint64_t next = UINT64_MAX;
     sim_pump();
-    for (const sim_object *o = sim_objects(); o; o = o->next) {
+    for (const sim_object *o = sim_objects(SIM_STREAM); o; o = o->next) {
       const struct ihipStream_t *s =
           (const struct ihipStream_t *)(const void *)o;
-      if (o->type != SIM_STREAM || sim_idle(s)) continue;
+      if (sim_idle(s)) continue;
       if (s->free_at < next) next = s->free_at;
     }
     if (next == UINT64_MAX) return;
@@ -205,8 +209,7 @@ void sim_drain(const char *call) {
 
 unsigned sim_unsafe(void) {
   unsigned result = 0;
-  for (sim_object *o = sim_objects(); o; o = o->next) {
-    if (o->type != SIM_STREAM) continue;
+  for (sim_object *o = sim_objects(SIM_STREAM); o; o = o->next) {
     sim_capture *c = &((struct ihipStream_t *)(void *)o)->capture;
     bool concerned = c->mode == 0 || pthread_equal(c->owner, pthread_self());
     if (!c->active || !concerned) continue;
@@ -217,16 +220,13 @@ unsigned sim_unsafe(void) {
 }
 
 bool sim_capturing(void) {
-  for (sim_object *o = sim_objects(); o; o = o->next)
-    if (o->type == SIM_STREAM &&
-        ((struct ihipStream_t *)(void *)o)->capture.active)
-      return true;
+  for (sim_object *o = sim_objects(SIM_STREAM); o; o = o->next)
+    if (((struct ihipStream_t *)(void *)o)->capture.active) return true;
   return false;
 }
 
 void sim_invalidate_all(void) {
-  for (sim_object *o = sim_objects(); o; o = o->next)
-    if (o->type == SIM_STREAM &&
-        ((struct ihipStream_t *)(void *)o)->capture.active)
+  for (sim_object *o = sim_objects(SIM_STREAM); o; o = o->next)
+    if (((struct ihipStream_t *)(void *)o)->capture.active)
       ((struct ihipStream_t *)(void *)o)->capture.invalid = true;
 }
