@@ -232,6 +232,7 @@ static const kmb_backend_ops ops = {
     .sweep_prepare = kmbi_hip_sweep_prepare,
     .plan_create = kmbi_hip_plan_create,
     .plan_run = kmbi_hip_plan_run,
+    .plan_ops = kmbi_hip_plan_ops,
     .plan_destroy = kmbi_hip_plan_destroy,
     .bias = kmbi_hip_bias_of,
     .describe = kmbi_hip_describe,

@@ -206,6 +206,10 @@ kmb_status kmbi_hip_plan_run(void *self, void *plan, uint64_t count,
                              uint64_t *got);
 void kmbi_hip_plan_destroy(void *self, void *plan);
 
+/* ops.c */
+kmb_status kmbi_hip_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
+                             void *user);
+
 /* doubts.c */
 void kmbi_hip_plan_findings(void *self, void *plan, kmb_find_fn find,
                             void *user);

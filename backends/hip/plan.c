@@ -277,6 +277,7 @@ void kmbi_hip_plan_destroy(void *opened, void *created) {
     release(plan);
     kmbi_hip_leave(self, before);
   }
+  kmbi_hip_ops_release(plan);
   if (plan->execs)
     host->free(host->ctx, plan->execs, plan->exec_count * EXEC_BYTES);
   host->free(host->ctx, plan, plan->size);
@@ -308,6 +309,7 @@ kmb_status kmbi_hip_plan_run(void *opened, void *created, uint64_t count,
   kmbi_hip_run run = {
       .plan = plan, .samples = samples, .count = count, .until_ns = until_ns};
   save_error(&plan->before);
+  kmbi_hip_ops_forget(plan);
   status = take(&run);
   kmbi_hip_leave(self, before);
   *got = run.got;

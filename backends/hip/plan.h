@@ -28,6 +28,8 @@ typedef struct kmbi_hip_plan {
   size_t exec_count;
   uint64_t nodes;          /* of one iteration; 0: not known */
   uint64_t dropped_before; /* records, by the plan's creation */
+  kmb_device_op *ops;      /* of the latest run's samples, under TRACE */
+  size_t op_count, op_capacity;
   kmbi_hip_event events[2 * KMBI_HIP_PAIRS];
   uint32_t event_count;
   double each_ns; /* wall time of an iteration, 0: not known */
@@ -69,6 +71,15 @@ kmb_status kmbi_hip_gate_close(kmbi_hip_plan *plan);
 void kmbi_hip_gate_open(kmbi_hip_plan *plan);
 /* False if it gave up on `count` samples; the plan has none from then on. */
 bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count);
+
+/* ops.c */
+struct kmbi_hip_op;
+void kmbi_hip_ops_forget(kmbi_hip_plan *plan);
+/* Makes room for `more`, as far as there may be any. */
+kmb_status kmbi_hip_ops_reserve(kmbi_hip_plan *plan, size_t more);
+void kmbi_hip_ops_keep(kmbi_hip_plan *plan, uint64_t sample,
+                       const struct kmbi_hip_op *ops, size_t count);
+void kmbi_hip_ops_release(kmbi_hip_plan *plan);
 
 /* time_*.c: taking samples with each timer. */
 kmb_status kmbi_hip_take_events(kmbi_hip_run *run);

@@ -43,8 +43,8 @@ static void measure(const kmbi_hip_op *ops, size_t count, double shift,
   s->end_ns = (double)last + shift;
 }
 
-static kmb_status read_samples(kmbi_hip_plan *plan, uint64_t count,
-                               kmb_sample *samples) {
+static kmb_status read_samples(kmbi_hip_plan *plan, uint64_t before,
+                               uint64_t count, kmb_sample *samples) {
   const kmbi_hip_op *ops = NULL;
   size_t got = 0;
   size_t at = 0;
@@ -52,11 +52,14 @@ static kmb_status read_samples(kmbi_hip_plan *plan, uint64_t count,
   uint64_t each = plan->nodes ? plan->nodes : 1;
   kmb_status status =
       kmbi_hip_trace_collect(plan->self, count * each, &ops, &got);
+  if (!status) status = kmbi_hip_ops_reserve(plan, got);
   for (uint32_t i = 0; !status && i < count; i++) {
     size_t end = at;
     while (end < got && ops[end].iteration == i)
       end++;
     measure(ops + at, end - at, shift, &samples[i]);
+    if (!(samples[i].flags & KMB_SAMPLE_INVALID))
+      kmbi_hip_ops_keep(plan, before + i, ops + at, end - at);
     if (samples[i].ops > plan->nodes) plan->nodes = samples[i].ops;
     at = end;
   }
@@ -87,7 +90,7 @@ static kmb_status take(kmbi_hip_run *run) {
       if (!status) kmbi_hip_advance(plan);
     }
     status = kmbi_hip_drain(plan, status);
-    if (!status) status = read_samples(plan, count, samples);
+    if (!status) status = read_samples(plan, run->got, count, samples);
     if (status) break;
     kmbi_hip_took(plan, count, started);
     run->got += count;

@@ -21,8 +21,9 @@ static kmbi_hip_failure failed = {0, KMB_ERR_UNAVAILABLE,
                                   "anything in the process uses HIP"};
 static bool tried;
 static kmbi_prof_id context, buffer;
-static unsigned tracing; /* runs that are traced now: at most one */
-static unsigned quiet;   /* runs that must not be */
+static kmbi_prof_id symbols; /* context of the kernels' names, always on */
+static unsigned tracing;     /* runs that are traced now: at most one */
+static unsigned quiet;       /* runs that must not be */
 static kmbi_hip_op *ops;
 static size_t op_count, op_capacity;
 static uint64_t dropped;
@@ -44,6 +45,25 @@ static void add(kmbi_hip_op op) {
   ops[op_count++] = op;
 }
 
+static bool reaches(const kmbi_prof_record *r, size_t end) {
+  return r->size >= end;
+}
+
+static kmbi_hip_op read_record(uint32_t kind, const kmbi_prof_record *r) {
+  kmbi_hip_op op = {.start = r->start,
+                    .end = r->end,
+                    .iteration = (uint32_t)(r->external_id - 1)};
+  if (kind == KMBI_PROF_MEMORY_COPY) {
+    if (reaches(r, offsetof(kmbi_prof_record, of.copy.bytes) + 8))
+      op.bytes = r->of.copy.bytes;
+  } else if (reaches(r, offsetof(kmbi_prof_record, of.dispatch.kernel) + 8)) {
+    op.queue = (uint32_t)r->of.dispatch.queue;
+    op.kernel = r->of.dispatch.kernel;
+  }
+  op.is_copy = kind == KMBI_PROF_MEMORY_COPY;
+  return op;
+}
+
 /* On a thread of rocprofiler's. Ids are iterations counted from 1. */
 static void take_records(kmbi_prof_id of, kmbi_prof_id from,
                          kmbi_prof_header **headers, size_t count, void *user,
@@ -60,9 +80,18 @@ static void take_records(kmbi_prof_id of, kmbi_prof_id from,
          headers[i]->kind != KMBI_PROF_MEMORY_COPY) ||
         r->external_id == 0 || r->external_id > UINT32_MAX)
       continue;
-    add((kmbi_hip_op){r->start, r->end, (uint32_t)(r->external_id - 1)});
+    add(read_record(headers[i]->kind, r));
   }
   pthread_mutex_unlock(&lock);
+}
+
+/* Without them kernels have no names, and are traced all the same. */
+static void ask_for_names(void) {
+  static const uint32_t operations[] = {KMBI_PROF_KERNEL_SYMBOL};
+  if (!prof.create_context(&symbols) &&
+      !prof.configure_callback(symbols, KMBI_PROF_CODE_OBJECT, operations, 1,
+                               kmbi_hip_names_take, NULL))
+    (void)prof.start(symbols);
 }
 
 /* Called by rocprofiler while it is configured; no call of HIP is allowed. */
@@ -86,13 +115,14 @@ static int initialize(void (*finalize)(uint32_t), void *user) {
                     "rocprofiler-sdk refuses to trace kernels (%u)", status);
   else
     failed.status = KMB_OK;
+  ask_for_names();
   return status || !valid ? -1 : 0;
 }
 
 static kmbi_prof_tool *configure(uint32_t version, const char *runtime,
                                  uint32_t priority, void *client) {
   static kmbi_prof_tool tool = {sizeof tool, initialize, NULL, NULL};
-  (void)version;
+  kmbi_hip_names_version(version);
   (void)runtime;
   (void)priority;
   (void)client;

@@ -4,10 +4,15 @@
 #define KMB_BACKENDS_HIP_TRACE_H
 
 #include "hip_backend.h"
+#include "trace_api.h"
 
 typedef struct kmbi_hip_op { /* a device operation */
   uint64_t start, end;
+  uint64_t bytes;  /* of a copy */
+  uint64_t kernel; /* its id; 0: not known */
   uint32_t iteration;
+  uint32_t queue;
+  bool is_copy;
 } kmbi_hip_op;
 
 /* Before HIP starts: configures, once a process. What fails is kept, and said
@@ -31,5 +36,11 @@ void kmbi_hip_trace_pop(void);
 kmb_status kmbi_hip_trace_collect(kmbi_hip *self, uint64_t count,
                                   const kmbi_hip_op **ops, size_t *got);
 uint64_t kmbi_hip_trace_dropped(void);
+
+/* trace_names.c: names of kernels by id, which stay until the process ends. */
+void kmbi_hip_names_take(kmbi_prof_event event, void *data, void *user);
+/* How what callbacks are given is laid out. */
+void kmbi_hip_names_version(uint32_t version);
+const char *kmbi_hip_name_of(uint64_t kernel); /* NULL: not known */
 
 #endif

@@ -40,6 +40,7 @@ static void in_child(void) {
 static void set_up(void) {
   settings = (sim_settings){.l2_bytes = 4u << 20,
                             .mall_bytes = 256u << 20,
+                            .prof_version = 10000,
                             .memory_bytes = UINT64_C(192) << 30,
                             .devices = 2,
                             .version = 60200000,

@@ -153,6 +153,9 @@ void sim_invalidate_all(void);
 bool sim_capturing(void);
 
 /* kernels.c */
+uint64_t sim_kernel_id(const sim_kernel *kernel);
+const sim_kernel *sim_kernel_by_id(uint64_t id);
+size_t sim_kernel_count(void);
 const sim_kernel *sim_kernel_named(const char *name);
 bool sim_knows_all_of(const char *source);
 /* Whether memory is there; a fault of the device if not. */
@@ -174,10 +177,13 @@ void sim_trace_reset(void);
 /* What librocprofiler-sdk changes. */
 typedef struct sim_tracer {
   kmbi_prof_callback callback;
+  kmbi_prof_event_fn names;
+  uint64_t contexts;
   bool configured, deaf, started; /* deaf: HIP was there first */
   uint64_t lost;
 } sim_tracer;
 sim_tracer *sim_trace(void);
+void sim_trace_names(uint32_t version);
 void sim_trace_flush(void);
 uint64_t *sim_trace_ids(unsigned **depth); /* the thread's stack, of eight */
 bool sim_hip_started(void);

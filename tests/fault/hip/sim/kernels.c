@@ -189,6 +189,19 @@ static const sim_kernel kernels[] = {
     {"test_add", "884", run_add, false},
 };
 
+/* Ids count from 1. */
+uint64_t sim_kernel_id(const sim_kernel *kernel) {
+  return (uint64_t)(kernel - kernels) + 1;
+}
+
+const sim_kernel *sim_kernel_by_id(uint64_t id) {
+  return &kernels[id - 1];
+}
+
+size_t sim_kernel_count(void) {
+  return sizeof kernels / sizeof kernels[0];
+}
+
 const sim_kernel *sim_kernel_named(const char *name) {
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
     if (strcmp(kernels[i].name, name) == 0) return &kernels[i];

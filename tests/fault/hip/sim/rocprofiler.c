@@ -1,8 +1,8 @@
-/* librocprofiler-sdk: one context, one buffer. */
+/* librocprofiler-sdk: a context with a buffer, and one that tells names. */
 #include "costs.h"
 #include "inside.h"
 
-enum { LOCKED = 16, INVALID = 9 };
+enum { LOCKED = 16, INVALID = 9, NAMES = 2 };
 
 #define ENTER(field)                 \
   SIM_GUARD(prof_##field, SIM_CALL); \
@@ -13,7 +13,8 @@ kmbi_prof_status sim_prof_force_configure(kmbi_prof_configure configure) {
   if (sim_set()->locked || sim_trace()->configured) return LOCKED;
   sim_trace()->configured = true;
   sim_trace()->deaf = sim_hip_started();
-  kmbi_prof_tool *tool = configure(10000, "simulated", 0, NULL);
+  kmbi_prof_tool *tool =
+      configure(sim_set()->prof_version, "simulated", 0, NULL);
   if (!tool || tool->size < sizeof *tool) return INVALID;
   (void)tool->initialize(NULL, tool->user);
   return 0;
@@ -21,7 +22,7 @@ kmbi_prof_status sim_prof_force_configure(kmbi_prof_configure configure) {
 
 kmbi_prof_status sim_prof_create_context(kmbi_prof_id *context) {
   ENTER(create_context);
-  *context = (kmbi_prof_id){1};
+  *context = (kmbi_prof_id){++sim_trace()->contexts};
   return 0;
 }
 
@@ -48,6 +49,18 @@ kmbi_prof_status sim_prof_configure(kmbi_prof_id context, unsigned kind,
              : INVALID;
 }
 
+kmbi_prof_status
+sim_prof_configure_callback(kmbi_prof_id context, unsigned kind,
+                            const uint32_t *operations, size_t count,
+                            kmbi_prof_event_fn callback, void *user) {
+  ENTER(configure_callback);
+  if (context.value != NAMES || kind != KMBI_PROF_CODE_OBJECT || count != 1 ||
+      operations[0] != KMBI_PROF_KERNEL_SYMBOL || user)
+    return INVALID;
+  sim_trace()->names = callback;
+  return 0;
+}
+
 kmbi_prof_status sim_prof_is_valid(kmbi_prof_id context, int *valid) {
   ENTER(is_valid);
   *valid = context.value == 1 && sim_trace()->callback;
@@ -56,6 +69,10 @@ kmbi_prof_status sim_prof_is_valid(kmbi_prof_id context, int *valid) {
 
 kmbi_prof_status sim_prof_start(kmbi_prof_id context) {
   ENTER(start);
+  if (context.value == NAMES && sim_trace()->names) {
+    sim_trace_names(sim_set()->prof_version);
+    return 0;
+  }
   sim_trace()->started = true;
   return context.value == 1 ? 0 : INVALID;
 }

@@ -56,6 +56,7 @@ typedef struct sim_settings {
   unsigned negative_every; /* each n-th time of two events is negative */
   unsigned zero_every;     /* each n-th is zero */
   /* rocprofiler-sdk */
+  uint32_t prof_version;   /* 10000 * major + 100 * minor + patch */
   bool locked;             /* another tool has configured it */
   unsigned lose_every;     /* each n-th record is lost and counted */
   unsigned timeless_every; /* each n-th has no times */

@@ -1,6 +1,8 @@
 /* What rocprofiler-sdk would record: kernels and copies, once they have ended.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inside.h"
 
@@ -50,7 +52,33 @@ void sim_trace_op(const sim_op *op, uint64_t start, uint64_t end) {
                           .external_id = op->id,
                           .start = start,
                           .end = end};
+  if (op->kind == KERNEL) {
+    r->of.dispatch.queue = 7;
+    r->of.dispatch.kernel = sim_kernel_id(op->kernel);
+  } else {
+    r->of.copy.bytes = op->bytes;
+  }
   if (each(sim_set()->timeless_every)) r->start = r->end = 0;
+}
+
+/* Every kernel that there is, the last one first, twice, and what is no load
+ * of a symbol. */
+void sim_trace_names(uint32_t version) {
+  char name[64];
+  for (size_t i = 2 * sim_kernel_count(); i-- > 0;) {
+    uint64_t id = i % sim_kernel_count() + 1;
+    kmbi_prof_event event = {.context = 2};
+    kmbi_prof_symbol symbol = {sizeof symbol, id, 1, name};
+    kmbi_prof_subject subject = {KMBI_PROF_CODE_OBJECT, KMBI_PROF_KERNEL_SYMBOL,
+                                 KMBI_PROF_LOAD, 0, &symbol};
+    snprintf(name, sizeof name, "%s.kd", sim_kernel_by_id(id)->name);
+    memcpy(event.rest + (version >= 10000), &subject, sizeof subject);
+    tracer.names(event, NULL, NULL);
+    subject.phase = 2;
+    symbol.kernel += 1000;
+    memcpy(event.rest + (version >= 10000), &subject, sizeof subject);
+    tracer.names(event, NULL, NULL);
+  }
 }
 
 /* Those that have ended, the last one first. */
