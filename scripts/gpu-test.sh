@@ -96,6 +96,7 @@ tests_part() {
   done
   run 90 rows "$folder/gpu_rows"
   run 60 dependent "$folder/gpu_dependent"
+  run 60 devices "$folder/gpu_devices"
   run 60 busy "$folder/gpu_busy"
   run 60 blocking env CUDA_LAUNCH_BLOCKING=1 "$folder/gpu_functional" \
     each_timer_checks_and_times

@@ -6,10 +6,11 @@
 #include "session.h"
 #include "watch.h"
 
-/* Event pairs of a plan, and the most device operations that may wait behind a
+/* Event pairs of a plan; commands that the front end surely has when the gate
+ * opens; and the most device operations that may wait behind a
  * closed gate: a queue that is full blocks the host, which then never opens
  * it. */
-enum { KMBI_CUDA_PAIRS = 32, KMBI_CUDA_QUEUE = 400 };
+enum { KMBI_CUDA_PAIRS = 4, KMBI_CUDA_FETCHED = 20, KMBI_CUDA_QUEUE = 400 };
 
 /* What a graph's launch costs depends on where its executable lies, by some
  * tenths of a us: EVENT and GRAPH launch several in turn, as far as all of them

@@ -10,8 +10,8 @@
 
 enum {
   WARM = 16,
-  WARM_LONG = 4,
-  LEAST = 24, /* samples of a reading */
+  WARM_LONG = 8,
+  LEAST = 48, /* samples of a reading */
   MOST = 336,
   WIDE_THREADS = 16384,
   BODY_BYTES = 1024,

@@ -1,4 +1,4 @@
-/* EVENT: an event pair around each iteration, many of them behind one gate.
+/* EVENT: an event pair around each iteration, a few of them behind one gate.
  * GRAPH: a pair around a replay of the whole batch. Both launch copies of a
  * graph in turn. */
 #include "plan.h"
@@ -47,11 +47,13 @@ static kmb_status read_pairs(kmbi_cuda_plan *plan, size_t count,
   return status;
 }
 
-/* Pairs whose operations surely fit into the queue together. */
+/* Few enough that the front end has them all when the gate opens: with more
+ * behind it, some events wait for commands to be fetched from the host, half a
+ * microsecond on an H200, and the median depends on how many do. */
 static uint64_t pairs_at_once(const kmbi_cuda_plan *plan) {
   uint64_t each = plan->graph ? 1 : plan->nodes;
   each += 4 + plan->desc.warm_count + (plan->desc.reset ? 8 : 0);
-  uint64_t most = KMBI_CUDA_QUEUE / each;
+  uint64_t most = KMBI_CUDA_FETCHED / each;
   if (most > KMBI_CUDA_PAIRS) most = KMBI_CUDA_PAIRS;
   return most ? most : 1;
 }

@@ -19,7 +19,7 @@ enum {
   KERNELS = 5,
   ROUNDS = 3,
   WARM = 8,
-  LEAST = 24, /* samples of a reading */
+  LEAST = 48, /* samples of a reading */
   MOST = 336,
   SHORT_LEAST = 4, /* iterations of the reference's shorter replay */
   SHORT_MOST = 64,

@@ -4,9 +4,9 @@
 
 #include "hip_backend.h"
 
-/* Event pairs of a plan, and how many device operations of one iteration, at
- * least, are enqueued behind a closed gate together with others'. */
-enum { KMBI_HIP_PAIRS = 32, KMBI_HIP_QUEUE = 400 };
+/* Event pairs of a plan, and commands that the front end surely has when the
+ * gate opens. */
+enum { KMBI_HIP_PAIRS = 4, KMBI_HIP_FETCHED = 20 };
 
 /* The last error as it was before a run, to tell whether the callback set one
  * of its own. */

@@ -1,4 +1,4 @@
-/* EVENT: an event pair around each iteration, many of them behind one gate.
+/* EVENT: an event pair around each iteration, a few of them behind one gate.
  * GRAPH: a pair around a replay of the whole batch; HIP has no events inside
  * graphs. */
 #include "plan.h"
@@ -48,11 +48,12 @@ static kmb_status read_pairs(kmbi_hip_plan *plan, size_t count,
   return status;
 }
 
-/* Pairs whose operations fit into the queue together, as far as is known. */
+/* Few enough that the front end has them all when the gate opens: events of
+ * more may wait for commands to be fetched from the host. */
 static uint64_t pairs_at_once(const kmbi_hip_plan *plan) {
   uint64_t each = plan->graph ? 1 : plan->nodes;
   each += 4 + plan->desc.warm_count + (plan->desc.reset ? 8 : 0);
-  uint64_t most = KMBI_HIP_QUEUE / each;
+  uint64_t most = KMBI_HIP_FETCHED / each;
   if (most > KMBI_HIP_PAIRS) most = KMBI_HIP_PAIRS;
   return most ? most : 1;
 }

@@ -22,6 +22,7 @@ typedef struct gpu {
   uint64_t llc;
 } gpu;
 
+/* name: "cuda:N", N the driver's ordinal. */
 void gpu_open(gpu *g, const char *name, const kmb_device_params *params);
 void gpu_close(gpu *g);
 /* Loads the driver alone; false where there is none. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../gpu/gpu.h"
+#include "../gpu/report.h"
 
 #define ALLOWED_US 0.15
 enum {
@@ -95,11 +96,11 @@ static void time_length(gpu *g, kmb_device *hip, int kind, int at) {
 }
 
 static void print_json(FILE *json) {
-  fputs("{\"note\": \"HIP forwarded to CUDA: the backend's logic, not AMD "
-        "hardware\"",
+  fputs("\"note\": \"HIP forwarded to CUDA: the backend's logic, not AMD "
+        "hardware\",\n",
         json);
   for (int k = 0; k < KINDS; k++) {
-    fprintf(json, ",\n\"%s\": [\n", kinds[k]);
+    fprintf(json, "\"%s\": [\n", kinds[k]);
     for (int i = 0; i < LENGTHS; i++) {
       fprintf(json, "  {\"target_us\": %g", lengths[i]);
       for (int m = 0; m < MODES; m++) {
@@ -109,10 +110,9 @@ static void print_json(FILE *json) {
                 "%.4f, \"bias_unc_us\": %.4f}",
                 modes[m].key, f->us, f->raw, f->bias, f->uncertainty);
       }
-      fprintf(json, "}%s\n", i + 1 < LENGTHS ? "," : "]");
+      fprintf(json, "}%s\n", i + 1 < LENGTHS ? "," : "],");
     }
   }
-  fputs("}\n", json);
 }
 
 /* Each beside the CUDA backend's own of the same kind, and TRACE. */
@@ -149,19 +149,16 @@ int main(int argc, char **argv) {
     fprintf(stderr, "hip:0: %s\n", kmb_last_error(NULL, NULL));
     return 1;
   }
+  FILE *json = report_open(&g, argc > 1 ? argv[1] : NULL);
   int far = 0;
   for (int k = 0; k < KINDS; k++) {
     for (int i = 0; i < LENGTHS; i++)
       time_length(&g, hip, k, i);
     far += print_table(k);
   }
-  FILE *json = argc > 1 ? fopen(argv[1], "w") : NULL;
-  if (json) print_json(json);
-  if (argc > 1 && (!json || fclose(json))) {
-    perror(argv[1]);
-    far++;
-  }
+  print_json(json);
+  fprintf(json, "\"outside\": %d}\n", far);
   kmb_device_close(hip);
   gpu_close(&g);
-  return far ? 1 : 0;
+  return report_close(json) || far ? 1 : 0;
 }

@@ -76,13 +76,9 @@ static double beyond(int length, const char *raw) {
 
 static void events_cost_what_was_recorded(void) {
   CITES(SIM_EVENT, t("events_with_nothing_between_gated_us"));
-  /* Processes on an H200 read from 2.72 to 3.01 us here. */
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 8; i++)
     REQUIRE_NEAR(SIM_EVENT + SIM_EVENT_TO_KERNEL,
-                 1e3 * beyond(i, "event.raw_us"), 6 * SIM_TICK);
-  REQUIRE_NEAR(SIM_AHEAD,
-               1e3 * (beyond(0, "event.raw_us") - beyond(7, "event.raw_us")),
-               3 * SIM_TICK);
+                 1e3 * beyond(i, "event.raw_us"), 3 * SIM_TICK);
   double least = SIM_EVENT + SIM_EVENT_TO_GRAPH;
   double range = (SIM_PLACES - 1) * SIM_TICK;
   for (int i = 0; i < 8; i++)
@@ -97,9 +93,9 @@ static double fetch(const char *mode) {
   double us = 0;
   for (int cold_too = 0; cold_too < 2; cold_too++) {
     const char *part = cold_too ? "cold" : "kinds";
-    snprintf(place, sizeof place, "%s.6.%s_rounds.1.raw_us", part, mode);
+    snprintf(place, sizeof place, "%s.5.%s_rounds.1.raw_us", part, mode);
     double raw = a(place);
-    snprintf(place, sizeof place, "%s.6.trace_plain_rounds.1.raw_us", part);
+    snprintf(place, sizeof place, "%s.5.trace_plain_rounds.1.raw_us", part);
     us += (cold_too ? 1 : -1) * (raw - a(place));
   }
   return us;

@@ -1,7 +1,5 @@
 /* Field cases on the virtual AMD GPU, by their names in the collection of
  * public failures, and what else captures and last errors are good for. */
-#include <dlfcn.h>
-#include <pthread.h>
 
 #include "alone.h"
 #include "bed.h"
@@ -165,102 +163,6 @@ static void f20_negative_and_zero_times_are_invalid(void) {
     kmb_result_destroy(r);
     bed_end(&b);
   }
-}
-
-/* F38: other threads. */
-
-typedef struct disturbed {
-  spin s;
-  kmbi_hip_event event;
-  enum { ALLOCATES, SYNCHRONISES, WATCHES } how;
-} disturbed;
-
-static void *disturb(void *user) {
-  disturbed *w = user;
-  bed *b = w->s.b;
-  for (int i = 0; i < 10; i++) {
-    void *memory = NULL;
-    HIP(b, hipMalloc, &memory, 4096);
-    HIP(b, hipFree, memory);
-  }
-  if (w->how == SYNCHRONISES) (void)bed_synchronize();
-  if (w->how == WATCHES) (void)bed_query(w->event);
-  return NULL;
-}
-
-static kmb_status launch_disturbed(void *user, const kmb_launch *l) {
-  disturbed *w = user;
-  pthread_t thread;
-  kmb_status status = bed_launch_spin(&w->s, l);
-  if (w->how == WATCHES && w->s.b->hip.hipEventRecord(w->event, l->stream))
-    return KMB_ERR_VENDOR;
-  REQUIRE_EQ(pthread_create(&thread, NULL, disturb, w), 0);
-  pthread_join(thread, NULL);
-  return status;
-}
-
-static void f38_other_threads_may_allocate_but_not_synchronise(void) {
-  bed b;
-  bed_start(&b);
-  for (int how = ALLOCATES; how <= SYNCHRONISES; how++) {
-    kmb_result *r = NULL;
-    int64_t vendor = 0;
-    disturbed w = {.s = bed_spin(&b, 5, 1), .how = how};
-    kmb_bench_params p =
-        bed_params(KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
-    p.launch = launch_disturbed;
-    p.launch_user = &w;
-    if (how == SYNCHRONISES) {
-      REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_CAPTURE);
-      REQUIRE_HAS(kmb_last_error(NULL, &vendor), "Invalidated");
-      REQUIRE(!strstr(kmb_last_error(NULL, NULL), "TORCH"));
-      REQUIRE_EQ(vendor, KMBI_HIP_StreamCaptureInvalidated);
-      p = spinning(&w.s, KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
-    }
-    REQUIRE_OK(kmb_bench(b.device, &p, &r));
-    kmb_result_destroy(r);
-  }
-  bed_end(&b);
-}
-
-/* With RCCL loaded the error names what helps against PyTorch's watchdog, and a
- * warning comes before, for the watchdog may end the process. */
-static void f38_a_watchdog_of_nccl_is_named_with_its_cure(void) {
-  bed b;
-  kmb_result *r = NULL;
-  REQUIRE(dlopen("librccl.so.1", RTLD_NOW));
-  bed_start(&b);
-  disturbed w = {.s = bed_spin(&b, 5, 1), .how = WATCHES};
-  HIP(&b, hipEventCreateWithFlags, &w.event, 0);
-  kmb_bench_params p =
-      bed_params(KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
-  p.launch = launch_disturbed;
-  p.launch_user = &w;
-  REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_CAPTURE);
-  REQUIRE_HAS(kmb_last_error(NULL, NULL), "TORCH_NCCL_BLOCKING_WAIT=1");
-  REQUIRE_HAS(kmb_last_error(NULL, NULL), "before torch is imported");
-  REQUIRE_HAS(b.log, "TORCH_NCCL_BLOCKING_WAIT=1");
-  REQUIRE(!strstr(strstr(b.log, "TORCH_NCCL") + 1, "captures may end"));
-  p = spinning(&w.s, KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
-  REQUIRE_OK(kmb_bench(b.device, &p, &r));
-  kmb_result_destroy(r);
-  HIP(&b, hipEventDestroy, w.event);
-  bed_end(&b);
-}
-
-static void with_the_cure_there_is_no_warning(void) {
-  bed b;
-  kmb_result *r = NULL;
-  REQUIRE(dlopen("librccl.so.1", RTLD_NOW));
-  REQUIRE_EQ(setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 1), 0);
-  bed_start(&b);
-  spin s = bed_spin(&b, 5, 1);
-  kmb_bench_params p =
-      spinning(&s, KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM);
-  REQUIRE_OK(kmb_bench(b.device, &p, &r));
-  REQUIRE_STR(b.log, "");
-  kmb_result_destroy(r);
-  bed_end(&b);
 }
 
 /* F41: captures that fail. */
@@ -470,9 +372,6 @@ int main(void) {
   failed += ALONE(f19_a_forked_child_is_told_at_once);
   failed += ALONE(f20_negative_and_zero_times_are_invalid);
   failed += ALONE(f25_a_launch_that_waits_outlasts_the_gate);
-  failed += ALONE(f38_other_threads_may_allocate_but_not_synchronise);
-  failed += ALONE(f38_a_watchdog_of_nccl_is_named_with_its_cure);
-  failed += ALONE(with_the_cure_there_is_no_warning);
   failed += ALONE(f39_a_replay_that_writes_nothing_is_incorrect);
   failed += ALONE(f41_a_failed_capture_leaves_the_next_clean);
   failed += ALONE(f41_events_stay_outside_the_graphs);

@@ -113,7 +113,6 @@ static bool is_programmatic(const sim_op *op) {
 static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   uint64_t takes = SIM_KERNEL - SIM_NOISE + noise();
   struct CUctx_st *context = stream->object.context;
-  bool after_event = stream->after_event;
   start += launch_ns(stream, op);
   stream->after_event = false;
   stream->swept = is_kernel(op, "kmb_sweep") ||
@@ -122,7 +121,6 @@ static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   if (op->kind == COPY) takes += copy(stream, op);
   if (op->kind == SET) takes += set(stream, op);
   if (context->error) return;
-  if (after_event && !op->in_graph && takes >= SIM_LONG) start -= SIM_AHEAD;
   uint64_t end = start + takes;
   stream->free_at = end > stream->free_at ? end : stream->free_at;
   stream->next_at = is_programmatic(op) ? start + SIM_TICK : 0;
