@@ -110,10 +110,10 @@ static bool passes(int which, sim_function f, uint64_t k, unsigned code) {
   return false;
 }
 
-/* The quick set takes the first calls, then ever larger steps, and the last
+/* The quick set takes the first call, then ever larger steps, and the last
  * one. */
 static uint64_t next(uint64_t k, uint64_t count, bool full) {
-  uint64_t step = full || k < 2 ? 1 : 3 * k;
+  uint64_t step = full ? 1 : 7 * k;
   if (k < count && k + step > count) return count;
   return k + step;
 }
