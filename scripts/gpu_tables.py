@@ -183,6 +183,13 @@ def gemm():
                           ran_on(data, 'gemm'))
 
 
+def example():
+    """Of the README: the GPU example at a glance."""
+    data = recorded('gemm')
+    return '%s\n\n%s.' % (work(data, 'projection', 'tokens'),
+                          ran_on(data, 'gemm').replace('](../', ']('))
+
+
 def copy():
     data = recorded('copy')
     rows = [['%s KiB' % r['axes'][0]['value'], us(r['time_ns'] / 1e3),
@@ -213,7 +220,8 @@ def summary():
 
 MADE = {'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
         'weights': weights, 'cost': cost, 'gemm': gemm, 'copy': copy,
-        'summary': summary}
+        'summary': summary,
+        'example': example}
 PLACE = re.compile(r'(<!-- figures (\w+) -->\n).*?(<!-- end -->)', re.S)
 
 
