@@ -241,6 +241,7 @@ static const kmb_backend_ops ops = {
     .session_read = kmbi_cuda_session_read,
     .session_close = kmbi_cuda_session_close,
     .bias = kmbi_cuda_bias_of,
+    .ceiling = kmbi_cuda_ceiling,
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,
     .plan_findings = kmbi_cuda_plan_findings,

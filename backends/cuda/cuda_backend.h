@@ -211,6 +211,10 @@ kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
                              uint64_t batch, double *ns,
                              double *uncertainty_ns);
 
+/* ceilings.c */
+kmb_status kmbi_cuda_ceiling(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
+                             uint32_t threads, kmb_ceiling *ceiling);
+
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);
 /* NVML's handle, found by UUID or PCI id: its order is not CUDA's. */

@@ -34,7 +34,7 @@ struct CUctx_st {
   struct CUstream_st *legacy;
 };
 
-enum { SIM_ARGUMENTS = 8 };
+enum { SIM_ARGUMENTS = 8, SIM_GRID = 7 }; /* the last: blocks of the grid */
 
 typedef union sim_argument {
   uint64_t u64;
@@ -165,6 +165,10 @@ void sim_sticky(struct CUctx_st *context, unsigned error);
 unsigned sim_unsafe(void);
 void sim_invalidate_all(struct CUctx_st *context);
 bool sim_capturing(const struct CUctx_st *context);
+
+/* cuda.c: takes an operation up, into the stream or its capture. `id` is the
+ * call's number in traces. */
+unsigned sim_submit(struct CUstream_st *handle, sim_op *op, unsigned id);
 
 /* kernels.c */
 const sim_kernel *sim_kernel_named(const char *name);
