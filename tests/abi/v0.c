@@ -417,6 +417,7 @@ VALUE(KMB_TRACE_NVPROF, 3);
 VALUE(KMB_TRACE_NSYS_REP, 4);
 VALUE(KMB_TRACE_ROCPROF_CSV, 5);
 VALUE(KMB_TRACE_CHROME_JSON, 6);
+VALUE(KMB_TRACE_KMB, 7);
 VALUE(KMB_CALL_LAUNCH, 1);
 VALUE(KMB_CALL_GRAPH_LAUNCH, 2);
 VALUE(KMB_CALL_SYNC, 3);
@@ -426,6 +427,7 @@ VALUE(KMB_OP_HAS_STREAM, 2);
 VALUE(KMB_OP_HAS_BYTES, 4);
 VALUE(KMB_OP_HAS_CORRELATION, 8);
 VALUE(KMB_OP_HAS_CALL, 16);
+VALUE(KMB_RECORD_NO_CALLS, 1);
 VALUE(KMB_GAPS_DEVICE, 1);
 VALUE(KMB_GAPS_FROM, 2);
 VALUE(KMB_GAPS_TO, 4);
@@ -798,7 +800,8 @@ MEMBER(kmb_trace_info, ranges, 40, 8, uint64_t);
 MEMBER(kmb_trace_info, tick_ns, 48, 8, uint64_t);
 MEMBER(kmb_trace_info, format, 56, 4, int32_t);
 MEMBER(kmb_trace_info, reserved, 60, 4, uint32_t);
-GROWS(kmb_trace_info, 64);
+MEMBER(kmb_trace_info, dropped, 64, 8, uint64_t);
+GROWS(kmb_trace_info, 72);
 
 MEMBER(kmb_trace_op, struct_size, 0, 8, size_t);
 MEMBER(kmb_trace_op, name, 8, 8, const char *);
@@ -834,6 +837,12 @@ MEMBER(kmb_trace_range, end_ns, 24, 8, uint64_t);
 MEMBER(kmb_trace_range, process, 32, 8, uint64_t);
 MEMBER(kmb_trace_range, thread, 40, 8, uint64_t);
 GROWS(kmb_trace_range, 48);
+
+MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
+MEMBER(kmb_record_params, flags, 16, 4, uint32_t);
+MEMBER(kmb_record_params, reserved, 20, 4, uint32_t);
+GROWS(kmb_record_params, 24);
 
 MEMBER(kmb_gaps_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_gaps_params, hooks, 8, 8, const kmb_hooks *);
@@ -957,6 +966,7 @@ SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
 SIGNATURE(kmb_trace_op_init, kmb_trace_op (*)(void));
 SIGNATURE(kmb_trace_call_init, kmb_trace_call (*)(void));
 SIGNATURE(kmb_trace_range_init, kmb_trace_range (*)(void));
+SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 SIGNATURE(kmb_gaps_params_init, kmb_gaps_params (*)(void));
 SIGNATURE(kmb_gaps_device_init, kmb_gaps_device (*)(void));
 SIGNATURE(kmb_gaps_transition_init, kmb_gaps_transition (*)(void));
@@ -1086,6 +1096,12 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
+SIGNATURE(kmb_trace_begin, int32_t (*)(kmb_device *,
+    const kmb_record_params *, kmb_recording **));
+SIGNATURE(kmb_trace_range_begin, int32_t (*)(kmb_recording *, const char *));
+SIGNATURE(kmb_trace_range_end, int32_t (*)(kmb_recording *));
+SIGNATURE(kmb_trace_end, int32_t (*)(kmb_recording *, kmb_trace **));
+SIGNATURE(kmb_trace_abandon, void (*)(kmb_recording *));
 SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
     kmb_trace **));
 SIGNATURE(kmb_trace_read, int32_t (*)(int32_t (*)(void *, void *, size_t,
@@ -1098,6 +1114,8 @@ SIGNATURE(kmb_trace_get_call, int32_t (*)(const kmb_trace *, uint64_t,
     kmb_trace_call *));
 SIGNATURE(kmb_trace_get_range, int32_t (*)(const kmb_trace *, uint64_t,
     kmb_trace_range *));
+SIGNATURE(kmb_trace_write_json, int32_t (*)(const kmb_trace *,
+    int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_trace_write_chrome, int32_t (*)(const kmb_trace *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_gaps_analyse, int32_t (*)(const kmb_trace *,
@@ -1213,6 +1231,11 @@ static const function functions[] = {
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
     (function)kmb_trace_format_name,
+    (function)kmb_trace_begin,
+    (function)kmb_trace_range_begin,
+    (function)kmb_trace_range_end,
+    (function)kmb_trace_end,
+    (function)kmb_trace_abandon,
     (function)kmb_trace_load,
     (function)kmb_trace_read,
     (function)kmb_trace_destroy,
@@ -1220,6 +1243,7 @@ static const function functions[] = {
     (function)kmb_trace_get_op,
     (function)kmb_trace_get_call,
     (function)kmb_trace_get_range,
+    (function)kmb_trace_write_json,
     (function)kmb_trace_write_chrome,
     (function)kmb_gaps_analyse,
     (function)kmb_gaps_destroy,
@@ -1243,7 +1267,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 105 ? 0 : 1;
+  return count == 111 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */
