@@ -56,35 +56,37 @@ static void destroy(kmb_recording *recording) {
   kmbi_free(memory, recording, 1, sizeof *recording);
 }
 
-static kmb_status create(kmb_device *device, kmb_recording **out) {
+/* NULL, and said, without memory. */
+static kmb_recording *create(kmb_device *device) {
   const kmbi_memory *memory = &device->memory;
   kmb_recording *recording = kmbi_alloc(memory, 1, sizeof *recording);
-  if (!recording) return kmbi_fail(KMB_ERR_NOMEM, "no memory for a recording");
+  if (!recording) {
+    kmbi_fail(KMB_ERR_NOMEM, "no memory for a recording");
+    return NULL;
+  }
   recording->device = device;
   kmbi_rows_init(&recording->open, memory, sizeof(open_range));
   pthread_mutex_init(&recording->lock, NULL);
-  kmb_status status = kmbi_trace_create(memory, &recording->trace);
-  if (status) {
+  if (kmbi_trace_create(memory, &recording->trace)) {
     destroy(recording);
-    return status;
+    return NULL;
   }
   recording->trace->format = KMB_TRACE_KMB;
-  *out = recording;
-  return KMB_OK;
+  return recording;
 }
 
 static kmb_status begin(kmb_device *device, const kmb_record_params *caller,
                         kmb_recording **out) {
   kmb_record_params params;
-  kmb_recording *recording = NULL;
   kmb_status status = read_params(caller, &params);
   if (!status && !can_record(device))
     status = kmbi_fail(KMB_ERR_UNSUPPORTED,
                        "kmb_trace_begin: backend %s records nothing; load a "
                        "profiler's trace instead (kmb_trace_load)",
                        device->ops->name);
-  if (!status) status = create(device, &recording);
   if (status) return status;
+  kmb_recording *recording = create(device);
+  if (!recording) return KMB_ERR_NOMEM;
   status =
       kmbi_device_note(device, device->ops->record_begin(device->self, &params,
                                                          &recording->record));
@@ -176,11 +178,14 @@ kmb_status kmb_trace_range_end(kmb_recording *recording) {
   if (status) return status;
   pthread_mutex_lock(&recording->lock);
   open_range *range = latest(recording, &now);
-  status = range ? put_range(recording, range, now.start)
-                 : kmbi_fail(KMB_ERR_INVALID,
-                             "kmb_trace_range_end: this thread has no open "
-                             "range; begin one first");
-  if (!status) range->ended = 1;
+  if (range) {
+    status = put_range(recording, range, now.start);
+    range->ended = !status;
+  } else {
+    status = kmbi_fail(KMB_ERR_INVALID,
+                       "kmb_trace_range_end: this thread has no open range; "
+                       "begin one first");
+  }
   pthread_mutex_unlock(&recording->lock);
   return status;
 }
@@ -266,20 +271,24 @@ static void release(kmb_recording *recording) {
     kmbi_device_drop(device);
 }
 
+/* It is dropped, and why is what is said. */
+static kmb_status refuse(kmb_recording *recording, kmb_status status) {
+  kmbi_error_state why;
+  kmbi_error_save(&why);
+  kmb_trace_abandon(recording);
+  kmbi_error_restore(&why);
+  return status;
+}
+
 kmb_status kmb_trace_end(kmb_recording *recording, kmb_trace **out) {
   if (out) *out = NULL;
   if (!recording)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_trace_end: recording is NULL");
   kmb_status status = kmbi_device_check(recording->device, "kmb_trace_end");
-  if (!status && !out)
-    status = kmbi_fail(KMB_ERR_INVALID, "kmb_trace_end: trace is NULL");
-  if (status) {
-    kmbi_error_state why;
-    kmbi_error_save(&why);
-    kmb_trace_abandon(recording);
-    kmbi_error_restore(&why);
-    return status;
-  }
+  if (status) return refuse(recording, status);
+  if (!out)
+    return refuse(recording,
+                  kmbi_fail(KMB_ERR_INVALID, "kmb_trace_end: trace is NULL"));
   status = finish(recording);
   if (!status) {
     *out = recording->trace;

@@ -266,7 +266,7 @@ static kmb_status read_events(reader *r) {
 /* The value of a key of ours; the reader is at it. */
 static kmb_status read_ours(reader *r, uint64_t *value) {
   kmbi_slice slice;
-  kmbi_decimal number;
+  kmbi_decimal number = {0};
   char c = 0;
   kmb_status status = kmbi_jsonr_peek(&r->json, &c);
   if (status) return status;
