@@ -5,6 +5,8 @@
 #include "structs.h"
 #include "trace.h"
 
+#include <kmb/record.h>
+
 #include <pthread.h>
 #include <unistd.h>
 

@@ -33,7 +33,7 @@ run() {
   start=$(now)
   say "testing $label"
   rm -f "$folder/meson-logs/$label"*.json
-  meson test -C "$folder" --no-rebuild --print-errorlogs \
+  meson test -C "$folder" --print-errorlogs \
     --logbase "$label" --timeout-multiplier 5 "$@"
   # meson adds the setup's name to the log's.
   for log in "$folder/meson-logs/$label"*.json; do
@@ -49,13 +49,14 @@ test_in() {
   folder=$build-$1 label=$1
   shift
   configure "$folder" -Dwerror=true "$@"
-  compile "$folder"
   case $label in
-  # Failing each vendor call in turn takes one thread and, under the thread
-  # sanitizer, minutes.
-  tsan) set -- --suite fault --suite cuda-sim --no-suite cuda-vendor ;;
+  # Only what they need is built.
+  tsan) set -- --suite threads ;;
   clang) set -- --suite unit --suite plugin --suite headers ;;
-  *) set -- ;;
+  *)
+    compile "$folder"
+    set -- --no-rebuild
+    ;;
   esac
   run "$folder" "$label" --no-suite full --no-suite exhaustive "$@"
 }
@@ -63,13 +64,14 @@ test_in() {
 if [ $full = no ]; then
   configure "$build"
   compile "$build"
-  run "$build" quick --no-suite full --no-suite exhaustive
+  run "$build" quick --no-rebuild --no-suite full --no-suite exhaustive
 else
   configure "$build-gcc" -Dwerror=true -Ddocs=true -Dbench=true
   compile "$build-gcc"
-  run "$build-gcc" gcc --no-suite exhaustive
-  run "$build-gcc" units --setup valgrind
-  test_in asan -Db_sanitize=address,undefined -Db_lundef=false
+  run "$build-gcc" gcc --no-rebuild --no-suite exhaustive
+  run "$build-gcc" units --no-rebuild --setup valgrind
+  test_in asan -Db_sanitize=address,undefined -Db_lundef=false \
+    -Doptimization=0
   test_in tsan -Db_sanitize=thread -Db_lundef=false
   CC=clang
   export CC

@@ -244,6 +244,7 @@ static const kmb_backend_ops ops = {
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,
     .plan_findings = kmbi_cuda_plan_findings,
+    .zero_reference = "TRACE on plain launches",
     .record_begin = kmbi_cuda_record_begin,
     .record_point = kmbi_cuda_record_point,
     .record_end = kmbi_cuda_record_end,

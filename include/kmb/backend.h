@@ -10,7 +10,7 @@
 #define KMB_BACKEND_H
 
 #include <kmb/bench.h>
-#include <kmb/trace.h>
+#include <kmb/record.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -331,6 +331,8 @@ typedef struct kmb_backend_ops {
    *  it was created: called once they are all taken, before plan_destroy.
    *  Optional. */
   void (*plan_findings)(void *self, void *plan, kmb_find_fn find, void *user);
+  /** What `bias` is against, for people: where zero is. Optional. */
+  const char *zero_reference;
 
   /** Recordings of what the process does on its devices, whoever starts it. All
    *  three or none; optional. Nothing else is called meanwhile but attributes.

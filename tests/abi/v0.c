@@ -427,12 +427,12 @@ VALUE(KMB_OP_HAS_STREAM, 2);
 VALUE(KMB_OP_HAS_BYTES, 4);
 VALUE(KMB_OP_HAS_CORRELATION, 8);
 VALUE(KMB_OP_HAS_CALL, 16);
-VALUE(KMB_RECORD_NO_CALLS, 1);
 VALUE(KMB_GAPS_DEVICE, 1);
 VALUE(KMB_GAPS_FROM, 2);
 VALUE(KMB_GAPS_TO, 4);
 VALUE(KMB_GAPS_HAS_DEVICE, 1);
 VALUE(KMB_GAPS_HAS_CAUSES, 2);
+VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
 MEMBER(kmb_pair, value, 8, 8, const char *);
@@ -838,12 +838,6 @@ MEMBER(kmb_trace_range, process, 32, 8, uint64_t);
 MEMBER(kmb_trace_range, thread, 40, 8, uint64_t);
 GROWS(kmb_trace_range, 48);
 
-MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
-MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
-MEMBER(kmb_record_params, flags, 16, 4, uint32_t);
-MEMBER(kmb_record_params, reserved, 20, 4, uint32_t);
-GROWS(kmb_record_params, 24);
-
 MEMBER(kmb_gaps_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_gaps_params, hooks, 8, 8, const kmb_hooks *);
 MEMBER(kmb_gaps_params, kernel, 16, 8, const char *);
@@ -939,6 +933,12 @@ MEMBER(kmb_gaps_latency, mean_ns, 32, 8, double);
 MEMBER(kmb_gaps_latency, median_ns, 40, 8, double);
 GROWS(kmb_gaps_latency, 48);
 
+MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
+MEMBER(kmb_record_params, flags, 16, 4, uint32_t);
+MEMBER(kmb_record_params, reserved, 20, 4, uint32_t);
+GROWS(kmb_record_params, 24);
+
 SIGNATURE(kmb_hooks_init, kmb_hooks (*)(void));
 SIGNATURE(kmb_device_params_init, kmb_device_params (*)(void));
 SIGNATURE(kmb_buffer_desc_init, kmb_buffer_desc (*)(void));
@@ -966,7 +966,6 @@ SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
 SIGNATURE(kmb_trace_op_init, kmb_trace_op (*)(void));
 SIGNATURE(kmb_trace_call_init, kmb_trace_call (*)(void));
 SIGNATURE(kmb_trace_range_init, kmb_trace_range (*)(void));
-SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 SIGNATURE(kmb_gaps_params_init, kmb_gaps_params (*)(void));
 SIGNATURE(kmb_gaps_device_init, kmb_gaps_device (*)(void));
 SIGNATURE(kmb_gaps_transition_init, kmb_gaps_transition (*)(void));
@@ -974,6 +973,7 @@ SIGNATURE(kmb_gaps_name_init, kmb_gaps_name (*)(void));
 SIGNATURE(kmb_gaps_stream_init, kmb_gaps_stream (*)(void));
 SIGNATURE(kmb_gaps_target_init, kmb_gaps_target (*)(void));
 SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
+SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
 SIGNATURE(kmb_abi_major, uint32_t (*)(void));
@@ -1096,12 +1096,6 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
-SIGNATURE(kmb_trace_begin, int32_t (*)(kmb_device *,
-    const kmb_record_params *, kmb_recording **));
-SIGNATURE(kmb_trace_range_begin, int32_t (*)(kmb_recording *, const char *));
-SIGNATURE(kmb_trace_range_end, int32_t (*)(kmb_recording *));
-SIGNATURE(kmb_trace_end, int32_t (*)(kmb_recording *, kmb_trace **));
-SIGNATURE(kmb_trace_abandon, void (*)(kmb_recording *));
 SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
     kmb_trace **));
 SIGNATURE(kmb_trace_read, int32_t (*)(int32_t (*)(void *, void *, size_t,
@@ -1145,6 +1139,12 @@ SIGNATURE(kmb_gaps_write_json, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_gaps_write_text, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_trace_begin, int32_t (*)(kmb_device *,
+    const kmb_record_params *, kmb_recording **));
+SIGNATURE(kmb_trace_range_begin, int32_t (*)(kmb_recording *, const char *));
+SIGNATURE(kmb_trace_range_end, int32_t (*)(kmb_recording *));
+SIGNATURE(kmb_trace_end, int32_t (*)(kmb_recording *, kmb_trace **));
+SIGNATURE(kmb_trace_abandon, void (*)(kmb_recording *));
 
 /* The library must have each of them, too. */
 typedef void (*function)(void);
@@ -1231,11 +1231,6 @@ static const function functions[] = {
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
     (function)kmb_trace_format_name,
-    (function)kmb_trace_begin,
-    (function)kmb_trace_range_begin,
-    (function)kmb_trace_range_end,
-    (function)kmb_trace_end,
-    (function)kmb_trace_abandon,
     (function)kmb_trace_load,
     (function)kmb_trace_read,
     (function)kmb_trace_destroy,
@@ -1260,6 +1255,11 @@ static const function functions[] = {
     (function)kmb_gaps_get_finding,
     (function)kmb_gaps_write_json,
     (function)kmb_gaps_write_text,
+    (function)kmb_trace_begin,
+    (function)kmb_trace_range_begin,
+    (function)kmb_trace_range_end,
+    (function)kmb_trace_end,
+    (function)kmb_trace_abandon,
 };
 
 int main(void) {

@@ -224,13 +224,14 @@ MEMBER(kmb_backend_ops, telemetry, 272, 8, void (*)(void *, void (*)(void *,
 MEMBER(kmb_backend_ops, plan_findings, 280, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
-MEMBER(kmb_backend_ops, record_begin, 288, 8, int32_t (*)(void *,
+MEMBER(kmb_backend_ops, zero_reference, 288, 8, const char *);
+MEMBER(kmb_backend_ops, record_begin, 296, 8, int32_t (*)(void *,
     const kmb_record_params *, void **));
-MEMBER(kmb_backend_ops, record_point, 296, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, record_point, 304, 8, int32_t (*)(void *, void *,
     uint64_t *, uint64_t *, uint64_t *));
-MEMBER(kmb_backend_ops, record_end, 304, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, record_end, 312, 8, int32_t (*)(void *, void *,
     const kmb_record_sink *));
-GROWS(kmb_backend_ops, 312);
+GROWS(kmb_backend_ops, 320);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

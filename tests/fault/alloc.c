@@ -166,10 +166,10 @@ static kmb_hooks hooks_of(heap *host, heap *memory) {
  * k that there is. */
 static void fail_each(heap *victim, heap *host, heap *memory,
                       const char *name) {
-  uint64_t k = 0;
+  uint64_t k = 1 - heap_step();
   do {
     *host = *memory = json_heap = (heap){0};
-    victim->fail_at = ++k;
+    victim->fail_at = k += heap_step();
     kmb_hooks hooks = hooks_of(host, memory);
     kmb_status status = whole_life(&hooks);
     if (victim->failed && status != KMB_ERR_NOMEM) {
@@ -189,8 +189,8 @@ static void fail_each(heap *victim, heap *host, heap *memory,
     }
   } while (victim->failed);
   REQUIRE(k > 3);
-  printf("%s: %llu allocations failed in turn\n", name,
-         (unsigned long long)k - 1);
+  printf("%s: each %llu. of %llu allocations failed in turn\n", name,
+         (unsigned long long)heap_step(), (unsigned long long)k - 1);
 }
 
 int main(void) {

@@ -2,38 +2,9 @@
  * written: each time NOMEM, nothing leaked; and no pieces are reported.
  *
  * usage: trace FILE... (those named ok-* of the importers' corpora) */
-#include "require.h"
+#include "heap.h"
 
 #include <kmb/trace.h>
-
-#include <stdbool.h>
-
-typedef struct heap {
-  uint64_t calls, fail_at; /* 0: never */
-  int64_t bytes_out, blocks_out;
-  bool failed;
-} heap;
-
-static void *heap_alloc(void *user, size_t size, size_t align) {
-  heap *h = user;
-  void *p = NULL;
-  if (++h->calls == h->fail_at) {
-    h->failed = true;
-    return NULL;
-  }
-  if (posix_memalign(&p, align < sizeof p ? sizeof p : align, size))
-    return NULL;
-  h->bytes_out += (int64_t)size;
-  h->blocks_out++;
-  return p;
-}
-
-static void heap_free(void *user, void *p, size_t size) {
-  heap *h = user;
-  h->bytes_out -= (int64_t)size;
-  h->blocks_out--;
-  free(p);
-}
 
 static kmb_status nowhere(void *user, const void *data, size_t size) {
   (void)user;
@@ -72,14 +43,11 @@ static kmb_status whole_life(const char *path, kmb_trace_format format,
 static uint64_t fail_each(const char *path) {
   kmb_trace_format format =
       strstr(path, "/nvprof/") ? KMB_TRACE_NVPROF : KMB_TRACE_AUTO;
-  uint64_t k = 0;
+  uint64_t k = 1 - heap_step();
   heap h;
   do {
-    h = (heap){.fail_at = ++k};
-    kmb_hooks hooks = kmb_hooks_init();
-    hooks.alloc = heap_alloc;
-    hooks.free = heap_free;
-    hooks.alloc_user = &h;
+    h = (heap){.fail_at = k += heap_step()};
+    kmb_hooks hooks = heap_hooks(&h);
     kmb_status status = whole_life(path, format, &hooks);
     if (status != (h.failed ? KMB_ERR_NOMEM : KMB_OK) || h.blocks_out ||
         h.bytes_out) {
@@ -97,8 +65,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     uint64_t count = fail_each(argv[i]);
     REQUIRE(count > 10);
-    printf("%s: %llu allocations failed in turn\n", argv[i],
-           (unsigned long long)count);
+    printf("%s: each %llu. of %llu allocations failed in turn\n", argv[i],
+           (unsigned long long)heap_step(), (unsigned long long)count);
   }
   return 0;
 }

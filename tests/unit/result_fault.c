@@ -105,7 +105,7 @@ static kmb_status step_read(const kmb_results *unused, const sink *document) {
 static void sweep(step run, const kmb_results *results, const sink *document) {
   int64_t base = faults.blocks_out;
   uint64_t k = 0;
-  for (;; k++) {
+  for (;; k += heap_step()) {
     faults.fail_at = k + 1;
     faults.calls = 0;
     faults.failed = false;
