@@ -48,8 +48,8 @@ typedef struct kmbi_cupti_recorder {
   const kmbi_cupti_api *api;
   kmbi_cupti_rows ops, calls; /* of …_recorded_op, kmbi_cupti_call */
   kmbi_cupti_names names;
-  uint64_t limit;   /* of rows */
-  uint64_t dropped; /* beyond the limit, and what CUPTI says it lost */
+  uint64_t limit;           /* of rows */
+  uint64_t dropped;         /* beyond the limit, and what CUPTI says it lost */
   kmbi_cupti_result broken; /* why a buffer could not be read to its end */
   bool with_calls;
   bool no_memory; /* a record could not be kept */

@@ -367,7 +367,7 @@ static void a_tick_is_shared_by_a_batch(void) {
   run(&t);
   REQUIRE_STR(text(&t, KMB_VALUE_STOP_REASON), "CONVERGED");
   REQUIRE(f64(&t, KMB_VALUE_INTERVAL_HIGH) - f64(&t, KMB_VALUE_INTERVAL_LOW) <
-          2 * 3200 / 64);
+          2 * 3200 / 64.0);
   finish(&t);
 }
 

@@ -1,6 +1,6 @@
-/* A program of 0.1 that uses all of trace.h and record.h: built against the frozen headers
- * of that release and linked to the library of today. Not edited once 0.1 is
- * tagged. */
+/* A program of 0.1 that uses all of trace.h and record.h: built against the
+ * frozen headers of that release and linked to the library of today. Not edited
+ * once 0.1 is tagged. */
 #include "check.h"
 
 static const char table[] =
