@@ -4,6 +4,8 @@
 #include <stdarg.h>
 
 static const subcommand commands[] = {
+    {"compare", "old results and new ones: faster, same or slower",
+     compare_main, compare_help},
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
     {"peaks", "what is known of a part, and from where", peaks_main,
      peaks_help},
