@@ -5,13 +5,13 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests examples accuracy moves cost peers sanitizer
+# parts: open tests hip examples accuracy moves cost peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests examples accuracy moves cost peers sanitizer}
+parts=${*:-open tests hip examples accuracy moves cost peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -107,6 +107,23 @@ tests_part() {
   run 60 hang_event "$folder/gpu_lost" hang 3
 }
 
+# The HIP backend on this NVIDIA GPU, through HIP of our own that forwards to
+# the driver and NVRTC: its logic, not AMD's hardware.
+hip_part() {
+  where=$(folder_of 'libnvrtc.so.1[23]')
+  [ -n "$where" ] || {
+    echo "== hip_on_cuda: skipped, for there is no NVRTC"
+    return
+  }
+  forwarded=$folder/hip:$LD_LIBRARY_PATH:$where
+  for test in $("$folder/gpu_hip_functional" --list); do
+    run 90 "hip_on_cuda_$test" env LD_LIBRARY_PATH="$forwarded" \
+      "$folder/gpu_hip_functional" "$test"
+  done
+  run 200 hip_on_cuda_accuracy env LD_LIBRARY_PATH="$forwarded" \
+    "$folder/gpu_hip_accuracy" "$out/hip_on_cuda.json"
+}
+
 examples_part() {
   run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
   [ -x "$folder/cuda_gemm" ] &&
@@ -148,6 +165,7 @@ for part in $parts; do
   case $part in
   open) open_part ;;
   tests) tests_part ;;
+  hip) hip_part ;;
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
   moves) run 60 moves "$folder/gpu_moves" "$out/moves.json" ;;

@@ -244,6 +244,7 @@ static const kmb_backend_ops ops = {
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,
     .plan_findings = kmbi_cuda_plan_findings,
+    .zero_reference = "TRACE on plain launches",
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

@@ -216,7 +216,8 @@ MEMBER(kmb_backend_ops, telemetry, 272, 8, void (*)(void *, void (*)(void *,
 MEMBER(kmb_backend_ops, plan_findings, 280, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
-GROWS(kmb_backend_ops, 288);
+MEMBER(kmb_backend_ops, zero_reference, 288, 8, const char *);
+GROWS(kmb_backend_ops, 296);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -317,6 +317,8 @@ typedef struct kmb_backend_ops {
    *  it was created: called once they are all taken, before plan_destroy.
    *  Optional. */
   void (*plan_findings)(void *self, void *plan, kmb_find_fn find, void *user);
+  /** What `bias` is against, for people: where zero is. Optional. */
+  const char *zero_reference;
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or
