@@ -116,7 +116,7 @@ static const char *name_of(const kmb_result *result) {
 /* A point that stands twice has no one partner. */
 static int sort_side(const char *path, side *s) {
   s->count = (size_t)kmb_results_count(s->list);
-  s->items = calloc(s->count + 1, sizeof *s->items);
+  s->items = calloc(s->count + 1, sizeof(const kmb_result *));
   if (!s->items || !s->count) {
     fprintf(stderr, "kmb: %s: %s\n", path,
             s->items ? "no results" : "out of memory");
@@ -124,7 +124,7 @@ static int sort_side(const char *path, side *s) {
   }
   for (size_t i = 0; i < s->count; i++)
     kmb_results_get(s->list, i, &s->items[i]);
-  qsort(s->items, s->count, sizeof *s->items, by_point);
+  qsort(s->items, s->count, sizeof(const kmb_result *), by_point);
   for (size_t i = 1; i < s->count; i++) {
     if (compare_points(s->items[i - 1], s->items[i]) != 0) continue;
     fprintf(stderr, "kmb: %s: two results \"%s\" have the same axes\n", path,

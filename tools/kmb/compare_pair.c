@@ -32,22 +32,22 @@ int compare_points(const kmb_result *a, const kmb_result *b) {
 }
 
 typedef struct identity {
-  kmb_value value;
   const char *name;
+  kmb_value value;
   bool count; /* a U64, not a text */
 } identity;
 
 static const identity identities[] = {
-    {KMB_VALUE_TIMER, "timer", false},
-    {KMB_VALUE_LAUNCH_MODE, "launch mode", false},
-    {KMB_VALUE_CACHE_STATE, "cache state", false},
-    {KMB_VALUE_ZERO_REFERENCE, "zero reference", false},
-    {KMB_VALUE_WORK_CONVENTION, "work convention", false},
-    {KMB_VALUE_WORK_DTYPE, "work dtype", false},
-    {KMB_VALUE_FLOPS, "FLOPs", true},
-    {KMB_VALUE_LEAST_BYTES, "least bytes", true},
-    {KMB_VALUE_TOUCHED_BYTES, "touched bytes", true},
-    {KMB_VALUE_THREADS, "threads", true},
+    {"timer", KMB_VALUE_TIMER, false},
+    {"launch mode", KMB_VALUE_LAUNCH_MODE, false},
+    {"cache state", KMB_VALUE_CACHE_STATE, false},
+    {"zero reference", KMB_VALUE_ZERO_REFERENCE, false},
+    {"work convention", KMB_VALUE_WORK_CONVENTION, false},
+    {"work dtype", KMB_VALUE_WORK_DTYPE, false},
+    {"FLOPs", KMB_VALUE_FLOPS, true},
+    {"least bytes", KMB_VALUE_LEAST_BYTES, true},
+    {"touched bytes", KMB_VALUE_TOUCHED_BYTES, true},
+    {"threads", KMB_VALUE_THREADS, true},
 };
 
 enum { SHOWN = 64 };
