@@ -9,86 +9,169 @@ const char *const verdict_names[VERDICTS] = {
     [VERDICT_UNRESOLVED] = "unresolved",
     [VERDICT_REFUSED] = "not comparable"};
 
-static const char *text_of(const kmb_result *result, kmb_value value) {
-  const char *text = NULL;
-  return kmb_result_text(result, value, &text) ? "" : text;
-}
-
-static int compare_axis(const kmb_result *a, const kmb_result *b, uint64_t i) {
-  kmb_pair x = {"", ""}, y = {"", ""};
-  kmb_result_axis(a, i, &x);
-  kmb_result_axis(b, i, &y);
-  int order = strcmp(x.key, y.key);
-  return order ? order : strcmp(x.value, y.value);
-}
-
-int compare_points(const kmb_result *a, const kmb_result *b) {
-  int order = strcmp(text_of(a, KMB_VALUE_NAME), text_of(b, KMB_VALUE_NAME));
-  uint64_t m = kmb_result_axis_count(a), n = kmb_result_axis_count(b);
-  if (!order) order = (m > n) - (m < n);
-  for (uint64_t i = 0; !order && i < m; i++)
-    order = compare_axis(a, b, i);
-  return order;
-}
-
+/* By their keys in the result, so that one that this library does not have yet
+ * is unknown in both. */
 typedef struct identity {
-  const char *name;
-  kmb_value value;
-  bool count; /* a U64, not a text */
+  const char *name, *key;
+  const char *unsaid; /* what a result means that does not say */
 } identity;
 
 static const identity identities[] = {
-    {"timer", KMB_VALUE_TIMER, false},
-    {"launch mode", KMB_VALUE_LAUNCH_MODE, false},
-    {"cache state", KMB_VALUE_CACHE_STATE, false},
-    {"zero reference", KMB_VALUE_ZERO_REFERENCE, false},
-    {"work convention", KMB_VALUE_WORK_CONVENTION, false},
-    {"work dtype", KMB_VALUE_WORK_DTYPE, false},
-    {"FLOPs", KMB_VALUE_FLOPS, true},
-    {"least bytes", KMB_VALUE_LEAST_BYTES, true},
-    {"touched bytes", KMB_VALUE_TOUCHED_BYTES, true},
-    {"threads", KMB_VALUE_THREADS, true},
+    {"timer", "timer", NULL},
+    {"launch mode", "launch_mode", NULL},
+    {"cache state", "cache_state", NULL},
+    {"zero reference", "zero_reference", NULL},
+    {"work convention", "work_convention", NULL},
+    {"work dtype", "work_dtype", NULL},
+    {"FLOPs", "flops", NULL},
+    {"least bytes", "least_bytes", NULL},
+    {"touched bytes", "touched_bytes", NULL},
+    {"threads", "threads", NULL},
+    {"world size", "world_size", "1"},
 };
+enum { IDENTITIES = sizeof identities / sizeof identities[0] };
+
+typedef struct value_row {
+  const char *key;
+  kmb_value value;
+  bool count; /* a U64 */
+} value_row;
+
+static const value_row values[] = {
+#define KIND_F64 0
+#define KIND_U64 1
+#define KIND_TEXT 2
+#define ROW(name, number, kind, key, unit) {key, number, KIND_##kind == 1},
+    KMB_VALUE_MAP(ROW)
+#undef ROW
+};
+
+static const value_row *row_of(int id) {
+  static const value_row *rows[IDENTITIES];
+  static bool filled;
+  if (!filled) {
+    for (int k = 0; k < IDENTITIES; k++)
+      for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (strcmp(values[i].key, identities[k].key) == 0) rows[k] = &values[i];
+    filled = true;
+  }
+  return rows[id];
+}
 
 enum { SHOWN = 64 };
 
 /* "unknown" is a value of its own: what one file knows and the other does not
  * cannot be called equal. */
-static void show(const kmb_result *result, const identity *id,
-                 char shown[SHOWN]) {
+static const char *show(const kmb_result *result, int id, char shown[SHOWN]) {
+  const value_row *row = row_of(id);
   const char *text = NULL;
   uint64_t count = 0;
-  if (id->count && !kmb_result_u64(result, id->value, &count))
+  if (row && row->count && !kmb_result_u64(result, row->value, &count)) {
     snprintf(shown, SHOWN, "%llu", (unsigned long long)count);
-  else if (!id->count && !kmb_result_text(result, id->value, &text))
-    snprintf(shown, SHOWN, "%s", text);
-  else
-    snprintf(shown, SHOWN, "unknown");
+    return shown;
+  }
+  if (row && !row->count && !kmb_result_text(result, row->value, &text))
+    return text;
+  return identities[id].unsaid ? identities[id].unsaid : "unknown";
 }
 
-static void show_meta(const kmb_result *result, const char *key,
-                      char shown[SHOWN]) {
+static const char *show_meta(const kmb_result *result, const char *key) {
   const char *text = NULL;
-  bool known = !kmb_result_metadata_text(result, key, &text);
-  snprintf(shown, SHOWN, "%s", known ? text : "unknown");
+  return kmb_result_metadata_text(result, key, &text) ? "unknown" : text;
 }
 
 bool find_difference(const kmb_result *a, const kmb_result *b, char *text,
                      size_t size) {
-  char x[SHOWN], y[SHOWN];
-  const char *name = "device";
-  show_meta(a, "device.name", x);
-  show_meta(b, "device.name", y);
-  bool differs = strcmp(x, y) != 0;
-  for (size_t i = 0; !differs && i < sizeof identities / sizeof identities[0];
-       i++) {
-    name = identities[i].name;
-    show(a, &identities[i], x);
-    show(b, &identities[i], y);
-    differs = strcmp(x, y) != 0;
+  static const char *const keys[] = {"device.name", "device.mig"};
+  static const char *const key_names[] = {"device", "MIG"};
+  char p[SHOWN], q[SHOWN];
+  for (int i = 0; i < 2; i++) {
+    const char *x = show_meta(a, keys[i]), *y = show_meta(b, keys[i]);
+    if (strcmp(x, y) == 0) continue;
+    snprintf(text, size, "%s: %.64s and %.64s", key_names[i], x, y);
+    return true;
   }
-  if (differs) snprintf(text, size, "%s: %s and %s", name, x, y);
-  return differs;
+  for (int i = 0; i < IDENTITIES; i++) {
+    const char *x = show(a, i, p), *y = show(b, i, q);
+    if (strcmp(x, y) == 0) continue;
+    snprintf(text, size, "%s: %.64s and %.64s", identities[i].name, x, y);
+    return true;
+  }
+  return false;
+}
+
+/* What differs between any two runs, and says nothing. */
+static bool says_nothing(const char *key) {
+  static const char *const starts[] = {
+      "time.",      "note.",  "device.memory_budget", "device.clock_tick_ns",
+      "process.id", "config."};
+  for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+    if (strncmp(key, starts[i], strlen(starts[i])) == 0) return true;
+  if (strncmp(key, "telemetry.", 10) != 0) return false;
+  /* Of readings, what clocks were held back by, and the clocks. */
+  return !strstr(key, "throttle") && !strstr(key, "clock_mhz");
+}
+
+/* Clocks are read in steps and wander: from one percent on they differ. */
+static bool same_value(const char *key, const char *a, const char *b) {
+  double x = 0, y = 0;
+  if (!a || !b) return a == b;
+  if (strcmp(a, b) == 0) return true;
+  if (!strstr(key, "mhz") || !read_real(a, &x) || !read_real(b, &y))
+    return false;
+  return x - y <= 0.01 * y && y - x <= 0.01 * x;
+}
+
+static bool same_text(const char *a, const char *b) {
+  return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void add_difference(comparison_table *t, const char *key,
+                           const char *old, const char *fresh) {
+  if (says_nothing(key) || same_value(key, old, fresh)) return;
+  int of_key = 0;
+  for (int i = 0; i < t->difference_count; i++) {
+    difference *d = &t->differences[i];
+    if (strcmp(d->key, key) != 0) continue;
+    of_key++;
+    if (!same_text(d->old, old) || !same_text(d->fresh, fresh)) continue;
+    d->pairs++;
+    return;
+  }
+  if (t->difference_count == COMPARE_DIFFERENCES || of_key == 2) {
+    t->differences_left++;
+    return;
+  }
+  t->differences[t->difference_count++] = (difference){key, old, fresh, 1};
+}
+
+/* Entries mostly stand in the same places. */
+void add_differences(const kmb_result *old, const kmb_result *fresh,
+                     comparison_table *t) {
+  kmb_metadata_entry a = kmb_metadata_entry_init(), b = a;
+  const char *text = NULL;
+  uint64_t old_count = kmb_result_metadata_count(old);
+  uint64_t fresh_count = kmb_result_metadata_count(fresh);
+  for (uint64_t i = 0; i < old_count; i++) {
+    if (kmb_result_metadata(old, i, &a)) continue;
+    bool beside = i < fresh_count && !kmb_result_metadata(fresh, i, &b) &&
+                  strcmp(a.key, b.key) == 0;
+    if (beside)
+      text = b.value;
+    else if (says_nothing(a.key) ||
+             kmb_result_metadata_text(fresh, a.key, &text))
+      text = NULL;
+    add_difference(t, a.key, a.value, text);
+  }
+  for (uint64_t i = 0; i < fresh_count; i++) {
+    if (kmb_result_metadata(fresh, i, &b)) continue;
+    if (i < old_count && !kmb_result_metadata(old, i, &a) &&
+        strcmp(a.key, b.key) == 0)
+      continue;
+    if (b.value && !says_nothing(b.key) &&
+        kmb_result_metadata_text(old, b.key, &text))
+      add_difference(t, b.key, NULL, b.value);
+  }
 }
 
 /* The wider of the within-run and the between-round interval, and what the
@@ -137,7 +220,7 @@ static void decide(comparison *c, double threshold) {
 }
 
 void compare_pair(const kmb_result *old, const kmb_result *fresh,
-                  double threshold, bool different, comparison *c) {
+                  const compare_options *o, comparison *c) {
   double old_low = 0, old_high = 0, low = 0, high = 0;
   *c = (comparison){.old = old, .fresh = fresh};
   bool timed = !kmb_result_f64(old, KMB_VALUE_TIME, &c->old_ns) &&
@@ -150,7 +233,7 @@ void compare_pair(const kmb_result *old, const kmb_result *fresh,
     c->low = low / old_high;
     c->high = high / old_low;
   }
-  if (!different && find_difference(old, fresh, c->reason, sizeof c->reason))
+  if (!o->different && find_difference(old, fresh, c->reason, sizeof c->reason))
     c->verdict = VERDICT_REFUSED;
   else if (!timed)
     leave_open(c, "a time is not known, or not above 0");
@@ -159,5 +242,5 @@ void compare_pair(const kmb_result *old, const kmb_result *fresh,
   else if (doubted(old) || doubted(fresh))
     leave_open(c, "a result has findings that doubt it");
   else
-    decide(c, threshold);
+    decide(c, o->threshold);
 }
