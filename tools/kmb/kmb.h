@@ -32,6 +32,8 @@ int peaks_main(int argc, char **argv);
 void peaks_help(FILE *to);
 int plot_roofline_main(int argc, char **argv);
 void plot_roofline_help(FILE *to);
+int plot_samples_main(int argc, char **argv);
+void plot_samples_help(FILE *to);
 int plot_timeline_main(int argc, char **argv);
 void plot_timeline_help(FILE *to);
 int sol_main(int argc, char **argv);

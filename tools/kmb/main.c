@@ -11,6 +11,8 @@ static const subcommand commands[] = {
      peaks_help},
     {"plot roofline", "draws results below their ceilings", plot_roofline_main,
      plot_roofline_help},
+    {"plot samples", "draws samples in order, their histogram and drift",
+     plot_samples_main, plot_samples_help},
     {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
      plot_timeline_help},
     {"sol", "how far a time is from the speed of light", sol_main, sol_help},
