@@ -36,6 +36,8 @@ int plot_samples_main(int argc, char **argv);
 void plot_samples_help(FILE *to);
 int plot_timeline_main(int argc, char **argv);
 void plot_timeline_help(FILE *to);
+int report_main(int argc, char **argv);
+void report_help(FILE *to);
 int sol_main(int argc, char **argv);
 void sol_help(FILE *to);
 int work_main(int argc, char **argv);

@@ -15,6 +15,8 @@ static const subcommand commands[] = {
      plot_samples_main, plot_samples_help},
     {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
      plot_timeline_help},
+    {"report", "results as a page of Markdown or HTML", report_main,
+     report_help},
     {"sol", "how far a time is from the speed of light", sol_main, sol_help},
     {"work", "FLOPs and least bytes of an operation", work_main, work_help},
 };

@@ -78,6 +78,11 @@ typedef struct chart {
   char devices[NAME];
 } chart;
 
+/* False if there is no room. */
+bool chart_add(chart *c, const kmb_result *r);
+/* As wide as all pictures, and so high. */
+double roofline_height(const chart *of);
+void draw_roofline(canvas *to, const chart *of);
 /* Adds the results of a file. An exit status, reported. */
 int chart_read(chart *c, const char *path);
 

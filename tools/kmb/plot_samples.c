@@ -138,14 +138,14 @@ static void draw_times(const samples *s) {
   canvas *c = s->canvas;
   double step = step_of((s->high - s->low) / s->unit);
   int digits = digits_of(step);
-  for (double k = ceil(s->low / s->unit / step); k * step * s->unit <= s->high;
-       k++) {
+  double first = ceil(s->low / s->unit / step) * step;
+  for (int k = 0; (first + k * step) * s->unit <= s->high && k < 20; k++) {
     char text[48];
-    double y = to_y(s, k * step * s->unit);
+    double y = to_y(s, (first + k * step) * s->unit);
     canvas_colour(c, grid);
     canvas_line(c, LEFT, y, SPLIT, y, 1, false);
     canvas_line(c, HIST, y, RIGHT, y, 1, false);
-    snprintf(text, sizeof text, "%.*f", digits, k * step);
+    snprintf(text, sizeof text, "%.*f", digits, first + k * step);
     canvas_colour(c, black);
     text_right(c, LEFT - 8, y + 4.5, text);
   }
