@@ -23,8 +23,12 @@ def quick(fn, *args, **kwargs):
 def same(fn, *args, **kwargs):
     """The arguments in one more slot."""
     arguments = _arrays.Arguments(fn, args, kwargs)
-    new, new_kwargs, places = arguments.copied(arguments.regions)
-    return arguments, new, new_kwargs, places
+    call, places = (arguments.args, arguments.kwargs), []
+    for region in arguments.regions:
+        memory = _arrays.Memory(region)
+        call = memory.moved(call)
+        places.append(memory.low)
+    return arguments, call[0], call[1], places
 
 
 class Slots(unittest.TestCase):

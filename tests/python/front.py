@@ -140,6 +140,12 @@ class Bench(unittest.TestCase):
         with self.assertRaises(kmb.UnsupportedError):
             quick(lambda: None, device='nothing_of_this_name')
 
+    @unittest.skipIf(os.path.exists('/dev/nvidiactl'), 'there may be a GPU')
+    def test_no_gpu(self):
+        with self.assertRaises(kmb.UnavailableError) as caught:
+            quick(lambda: None, device='cuda:0')
+        self.assertTrue(str(caught.exception))
+
 
 class Faults(unittest.TestCase):
     def works(self):

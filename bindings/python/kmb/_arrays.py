@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, \
 ALIGNMENT = 256
 
 Path = Tuple[Any, ...]
+Call = Tuple[Tuple[Any, ...], Dict[str, Any]]  # positional, by keyword
 
 
 def torch_module() -> Any:
@@ -131,7 +132,7 @@ def _replaced(value: Any, path: Path, new: Any) -> Any:
     return changed if type(value) is list else tuple(changed)
 
 
-def at(call: Tuple[Tuple[Any, ...], Dict[str, Any]], path: Path) -> Any:
+def at(call: Call, path: Path) -> Any:
     """What lies at a place of positional and keyword arguments."""
     value: Any = call
     for step in path:
@@ -139,8 +140,12 @@ def at(call: Tuple[Tuple[Any, ...], Dict[str, Any]], path: Path) -> Any:
     return value
 
 
-def replaced(call: Tuple[Tuple[Any, ...], Dict[str, Any]], path: Path,
-             new: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+def leaves(value: Any) -> List[Any]:
+    """What lies in nested lists, tuples and dicts."""
+    return [one for _, _, one in _walk((), '', value)]
+
+
+def replaced(call: Call, path: Path, new: Any) -> Call:
     """The same arguments with something else there."""
     args, kwargs = _replaced(call, path, new)
     return args, kwargs
@@ -207,20 +212,8 @@ class Arguments:
             found += self._roots[key]
         return found
 
-    def copied(self, regions: Sequence[Region]) \
-            -> Tuple[Tuple[Any, ...], Dict[str, Any], List[int]]:
-        """Arguments in copies of some regions; and where each region lies."""
-        call = (self.args, self.kwargs)
-        places = []
-        for region in regions:
-            memory = _Memory(region)
-            places.append(memory.low)
-            for array in region.arrays:
-                call = replaced(call, array.path, memory.same(array))
-        return call[0], call[1], places
 
-
-class _Memory:
+class Memory:
     """A copy of a region."""
 
     def __init__(self, region: Region) -> None:
@@ -239,10 +232,21 @@ class _Memory:
             base = self.flat.ctypes.data
         self.skip = (region.low - base) % ALIGNMENT
         self.low = base + self.skip
-        if region.device == 'cpu':
-            ctypes.memmove(self.low, region.low, region.nbytes)
+        self.of_torch = of_torch
+        self.fill()
+
+    def fill(self) -> None:
+        """Makes it hold what the original holds."""
+        if self.region.device == 'cpu':
+            ctypes.memmove(self.low, self.region.low, self.region.nbytes)
         else:
-            self._copy_on_device(of_torch[0].value)
+            self._copy_on_device(self.of_torch[0].value)
+
+    def moved(self, call: Call) -> Call:
+        """Arguments whose arrays of this region lie here."""
+        for array in self.region.arrays:
+            call = replaced(call, array.path, self.same(array))
+        return call
 
     def _copy_on_device(self, tensor: Any) -> None:
         torch = torch_module()

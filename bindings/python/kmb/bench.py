@@ -5,7 +5,8 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
     Sequence, Tuple, Union
 
 from . import _abi, errors
-from ._arrays import Arguments, Array, Region, at, replaced
+from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
+    replaced, torch_module
 from ._call import Call
 from ._library import check, lib
 from .device import Device, shared
@@ -25,12 +26,10 @@ _REQUIRE = {'timer': _abi.KMB_BENCH_REQUIRE_TIMER,
             'check': _abi.KMB_BENCH_REQUIRE_CHECK}
 
 LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
-_SETUP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32,
-                          ctypes.c_uint32)
-_RESET = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32,
-                          ctypes.c_void_p)
-_CHECK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p,
-                          ctypes.POINTER(_abi.kmb_check))
+RESET = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32,
+                         ctypes.c_void_p)
+CHECK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p,
+                         ctypes.POINTER(_abi.kmb_check))
 _SLOT = _abi.kmb_launch.slot.offset
 
 #: Distance between two uses of a slot, in last-level caches, as in the library.
@@ -38,7 +37,6 @@ REUSE_FACTOR = 2
 #: Beyond this many, Python's own objects fill the cache.
 MOST_SLOTS = 4096
 
-Args = Tuple[Tuple[Any, ...], Dict[str, Any]]
 Which = Iterable[Union[str, int]]
 
 
@@ -209,7 +207,37 @@ def memory_limit(device: Device, given: Optional[int]) -> int:
         return 1 << 30
 
 
-def judged(plan: Plan, value: Any, tolerance: Optional[float],
+def copies(arguments: Arguments, regions: Sequence[Region],
+           roles: Sequence[int], options: Options, slots: int) \
+        -> Tuple[List[Args], List[List[int]], List[Memory]]:
+    """Arguments for each slot, where each region lies in them, and the memory
+    that the callable may change.
+
+    The caller's own arrays are the first slot, unless they would change. Warm
+    ones exist once."""
+    all_args: List[Args] = []
+    places: List[List[int]] = [[] for _ in regions]
+    changed: List[Memory] = []
+    for slot in range(slots):
+        call: Args = (arguments.args, arguments.kwargs)
+        for region, role, lows in zip(regions, roles, places):
+            if slot and options.is_warm(region):
+                for array in region.arrays:
+                    call = replaced(call, array.path,
+                                    at(all_args[0], array.path))
+            elif slot or role != _abi.KMB_INPUT:
+                memory = Memory(region)
+                call = memory.moved(call)
+                lows.append(memory.low)
+                if role != _abi.KMB_INPUT:
+                    changed.append(memory)
+            else:
+                lows.append(region.low)
+        all_args.append(call)
+    return all_args, places, changed
+
+
+def judged(value: Any, tolerance: Optional[float],
            out: Optional[Any]) -> bool:
     """What a check gave: None or a truth, or the largest error."""
     if value is None:
@@ -266,21 +294,7 @@ def _on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
     slots = slot_count(plan.device, options, regions, memory_limit(
         plan.device, how['memory_limit'])) if rotates else 1
     roles = [options.role(r) for r in regions]
-    places: List[List[int]] = [[] for _ in regions]
-    all_args: List[Args] = []
-    for slot in range(slots):
-        # The caller's own arrays are the first slot, unless they would change.
-        moved = [i for i, r in enumerate(regions)
-                 if (roles[i] != _abi.KMB_INPUT or slot) and
-                 not (slot and options.is_warm(r))]
-        args, kwargs, lows = arguments.copied([regions[i] for i in moved])
-        all_args.append((args, kwargs))
-        for i, region in enumerate(regions):
-            if i in moved:
-                places[i].append(lows[moved.index(i)])
-            elif not slot:
-                places[i].append(region.low)
-    _share_warm(arguments, options, all_args)
+    all_args, places, _ = copies(arguments, regions, roles, options, slots)
     describe(plan, regions, roles, places, options)
     returned: Dict[int, Any] = {}
     _set_launch(plan, fn, all_args, returned if how['check'] else None)
@@ -291,23 +305,11 @@ def _on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
             args, kwargs = all_args[slot]
             how['reset'](*args, **kwargs)
 
-        plan.callback('reset', _RESET, reset)
+        plan.callback('reset', RESET, reset)
     overhead = call_overhead_ns(plan.device)
     plan.metadata['python.call_overhead_ns'] = '%.1f' % overhead
     result = plan.measure()
     return amended(result, _overhead_found(result, overhead))
-
-
-def _share_warm(arguments: Arguments, options: Options,
-                all_args: List[Args]) -> None:
-    """Warm arrays that are written exist once: the first slot's copy."""
-    warm = [a for r in arguments.regions
-            if options.is_warm(r) and options.role(r) != _abi.KMB_INPUT
-            for a in r.arrays]
-    for array in warm:
-        first = at(all_args[0], array.path)
-        for slot in range(1, len(all_args)):
-            all_args[slot] = replaced(all_args[slot], array.path, first)
 
 
 def _set_launch(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
@@ -345,14 +347,14 @@ def _set_check(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
             slot = raw.contents.slot
             args, kwargs = all_args[slot]
             value = user_check(returned.get(slot), *args, **kwargs)
-            return _abi.KMB_OK if judged(plan, value, tolerance, raw) else \
+            return _abi.KMB_OK if judged(value, tolerance, raw) else \
                 _abi.KMB_ERR_INCORRECT
 
-        plan.callback('check', _CHECK, compare)
+        plan.callback('check', CHECK, compare)
         return
     args, kwargs = all_args[0]
     value = user_check(fn(*args, **kwargs), *args, **kwargs)
-    if not judged(plan, value, tolerance, None):
+    if not judged(value, tolerance, None):
         lib.kmb_buffers_destroy(plan.buffers)
         raise errors.IncorrectError(
             _abi.KMB_ERR_INCORRECT, 'the check failed on what the callable '
@@ -453,9 +455,8 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
         plan.metadata['python.not_rotated'] = ', '.join(arguments.fixed)
     if where.backend == 'host':
         return _on_host(plan, fn, arguments, options, how)
-    raise errors.UnsupportedError(
-        _abi.KMB_ERR_UNSUPPORTED, 'from Python only the host is measured, not '
-        'backend %s' % where.backend)
+    from . import _cuda  # pylint: disable=import-outside-toplevel
+    return _cuda.on_cuda(plan, fn, arguments, options, how)
 
 
 def _device(given: Union[Device, str, None], arguments: Arguments) -> Device:
@@ -466,6 +467,11 @@ def _device(given: Union[Device, str, None], arguments: Arguments) -> Device:
                          % ', '.join(gpus))
     if isinstance(given, Device):
         return given
+    torch = torch_module()
+    if given is None and not places and torch and torch.cuda.is_initialized():
+        raise ValueError('no argument says where the callable works, and this '
+                         'process uses a GPU: give device="host" or '
+                         'device="cuda:0"')
     if given is None:
         given = gpus[0] if gpus else 'host'
     if gpus and given == 'host':
