@@ -36,7 +36,7 @@ def imported(folder, **environment):
     kept = {k: v for k, v in os.environ.items()
             if k not in ('KMB_LIBRARY', 'LD_LIBRARY_PATH')}
     return subprocess.run(
-        [sys.executable, '-c', 'import kmb; r = kmb.bench('
+        [sys.executable, '-c', 'import kmb, kmb.testing; r = kmb.bench('
          'lambda: None, max_samples=20, warmup_ms=0); print(r.name)'],
         env={**kept, 'PYTHONPATH': folder + '/site', **environment},
         capture_output=True, text=True, check=False)
