@@ -334,6 +334,21 @@ KMB_PART_SPARSE = 27
 KMB_PART_NEVER_FROM_RATES = 28
 KMB_PART_SOURCE = 29
 KMB_PART_ORIGIN = 30
+KMB_COMPARE_SEED = 1
+KMB_COMPARE_ANY_TIMER = 2
+KMB_COMPARE_ANY_LAUNCH = 4
+KMB_COMPARE_ANY_CACHE = 8
+KMB_COMPARE_ANY_WORK = 16
+KMB_COMPARE_ANY_AXES = 32
+KMB_VERDICT_BASELINE = 0
+KMB_VERDICT_FASTER = 1
+KMB_VERDICT_SLOWER = 2
+KMB_VERDICT_SAME = 3
+KMB_VERDICT_UNRESOLVED = 4
+KMB_ROW_RATIO = 1
+KMB_ROW_INTERVAL = 2
+KMB_ROW_TUNED = 4
+KMB_ROW_UNTUNED = 8
 KMB_TRACE_AUTO = 0
 KMB_TRACE_NSYS_CSV = 1
 KMB_TRACE_NSYS_SQLITE = 2
@@ -670,6 +685,26 @@ class kmb_roofline_params(ctypes.Structure):
 
 
 class kmb_roofline(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_knob(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_candidate(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_compare_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_compare_row(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_compare_arm(ctypes.Structure):
     """Fields below."""
 
 
@@ -1100,6 +1135,68 @@ kmb_roofline._fields_ = [
     ("reference_pct", c_double),
 ]
 
+kmb_knob._fields_ = [
+    ("name", c_char_p),
+    ("values", POINTER(c_char_p)),
+    ("value_count", c_uint64),
+]
+
+kmb_candidate._fields_ = [
+    ("struct_size", c_size_t),
+    ("bench", POINTER(kmb_bench_params)),
+    ("knobs", POINTER(kmb_knob)),
+    ("knob_count", c_uint64),
+    ("tune_at", POINTER(POINTER(kmb_bench_params))),
+    ("tune_at_count", c_uint64),
+]
+
+kmb_compare_params._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("threshold_pct", c_double),
+    ("target_pct", c_double),
+    ("min_wall_ns", c_double),
+    ("max_wall_ns", c_double),
+    ("tune_wall_ns", c_double),
+    ("min_cycles", c_uint64),
+    ("max_cycles", c_uint64),
+    ("turn", c_uint64),
+    ("seed", c_uint64),
+    ("baseline", c_uint32),
+    ("flags", c_uint32),
+]
+
+kmb_compare_row._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("result", c_void_p),
+    ("config_text", c_char_p),
+    ("reason", c_char_p),
+    ("ratio", c_double),
+    ("low", c_double),
+    ("high", c_double),
+    ("confidence", c_double),
+    ("design_effect", c_double),
+    ("tuned_ns", c_double),
+    ("cycles", c_uint64),
+    ("configs", c_uint64),
+    ("configs_measured", c_uint64),
+    ("configs_failed", c_uint64),
+    ("config", c_uint32),
+    ("flags", c_uint32),
+    ("verdict", c_int32),
+    ("reserved", c_int32),
+]
+
+kmb_compare_arm._fields_ = [
+    ("struct_size", c_size_t),
+    ("config_text", c_char_p),
+    ("reason", c_char_p),
+    ("ns", c_double),
+    ("config", c_uint32),
+    ("status", c_int32),
+]
+
 kmb_trace_params._fields_ = [
     ("struct_size", c_size_t),
     ("hooks", POINTER(kmb_hooks)),
@@ -1354,6 +1451,16 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_part_reference_count": (c_uint64, [c_void_p]),
     "kmb_part_reference": (c_int32, [c_void_p, c_uint64, POINTER(kmb_reference)]),
     "kmb_part_reference_for": (c_int32, [c_void_p, POINTER(kmb_work), c_int32, POINTER(kmb_reference)]),
+    "kmb_knob_value": (c_uint64, [POINTER(kmb_knob), c_uint64, c_uint32, c_uint64]),
+    "kmb_verdict_name": (c_char_p, [c_int32]),
+    "kmb_compare": (c_int32, [c_void_p, POINTER(kmb_candidate), c_size_t, c_uint64, POINTER(kmb_compare_params), POINTER(c_void_p)]),
+    "kmb_comparison_destroy": (None, [c_void_p]),
+    "kmb_comparison_count": (c_uint64, [c_void_p]),
+    "kmb_comparison_row": (c_int32, [c_void_p, c_uint64, POINTER(kmb_compare_row)]),
+    "kmb_comparison_arm": (c_int32, [c_void_p, c_uint64, c_uint64, POINTER(kmb_compare_arm)]),
+    "kmb_comparison_ratios": (c_int32, [c_void_p, c_uint64, POINTER(POINTER(c_double)), POINTER(c_uint64)]),
+    "kmb_comparison_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_comparison_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_trace_format_name": (c_char_p, [c_int32]),
     "kmb_trace_load": (c_int32, [c_char_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),
     "kmb_trace_read": (c_int32, [CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t, POINTER(c_size_t)), c_void_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),
