@@ -15,6 +15,7 @@
 #include <kmb/record.h>
 #include <kmb/result.h>
 #include <kmb/roofline.h>
+#include <kmb/sweep.h>
 #include <kmb/trace.h>
 #include <kmb/work.h>
 

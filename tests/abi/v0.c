@@ -1239,6 +1239,13 @@ SIGNATURE(kmb_trace_range_begin, int32_t (*)(kmb_recording *, const char *));
 SIGNATURE(kmb_trace_range_end, int32_t (*)(kmb_recording *));
 SIGNATURE(kmb_trace_end, int32_t (*)(kmb_recording *, kmb_trace **));
 SIGNATURE(kmb_trace_abandon, void (*)(kmb_recording *));
+SIGNATURE(kmb_sweep_open, int32_t (*)(kmb_device *, const char *,
+    kmb_sweep **));
+SIGNATURE(kmb_sweep_find, const kmb_result *(*)(const kmb_sweep *,
+    const char *, const kmb_pair *, uint64_t));
+SIGNATURE(kmb_sweep_add, int32_t (*)(kmb_sweep *, kmb_result *));
+SIGNATURE(kmb_sweep_results, const kmb_results *(*)(const kmb_sweep *));
+SIGNATURE(kmb_sweep_close, void (*)(kmb_sweep *));
 
 /* The library must have each of them, too. */
 typedef void (*function)(void);
@@ -1364,6 +1371,11 @@ static const function functions[] = {
     (function)kmb_trace_range_end,
     (function)kmb_trace_end,
     (function)kmb_trace_abandon,
+    (function)kmb_sweep_open,
+    (function)kmb_sweep_find,
+    (function)kmb_sweep_add,
+    (function)kmb_sweep_results,
+    (function)kmb_sweep_close,
 };
 
 int main(void) {
@@ -1371,7 +1383,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 121 ? 0 : 1;
+  return count == 126 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

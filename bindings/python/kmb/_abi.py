@@ -1491,4 +1491,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_trace_range_end": (c_int32, [c_void_p]),
     "kmb_trace_end": (c_int32, [c_void_p, POINTER(c_void_p)]),
     "kmb_trace_abandon": (None, [c_void_p]),
+    "kmb_sweep_open": (c_int32, [c_void_p, c_char_p, POINTER(c_void_p)]),
+    "kmb_sweep_find": (c_void_p, [c_void_p, c_char_p, POINTER(kmb_pair), c_uint64]),
+    "kmb_sweep_add": (c_int32, [c_void_p, c_void_p]),
+    "kmb_sweep_results": (c_void_p, [c_void_p]),
+    "kmb_sweep_close": (None, [c_void_p]),
 }
