@@ -7,6 +7,8 @@ static const subcommand commands[] = {
     {"compare", "old results and new ones: faster, same or slower",
      compare_main, compare_help},
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
+    {"info", "what is here: devices, timers, caches, ceilings", info_main,
+     info_help},
     {"peaks", "what is known of a part, and from where", peaks_main,
      peaks_help},
     {"plot roofline", "draws results below their ceilings", plot_roofline_main,
