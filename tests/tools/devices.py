@@ -7,6 +7,7 @@ usage: devices.py KMB CUDA_FOLDER CUDA_CLOCKS HIP_FOLDER HIP_CLOCKS
 """
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,48 @@ def ceilings_are_measured_when_asked():
     assert all(c['reason'] and 'value' not in c for c in measured), measured
 
 
+def the_host_has_a_floor_and_no_bias(folder):
+    out = os.path.join(folder, 'a.')
+    answer = good('calibrate', '--device', 'host')
+    rows = {(t['timer'], t['launch_mode']): t for t in answer['timers']}
+    assert len(rows) == 6 and answer['operation'] == 'an empty function'
+    host = rows['HOST', 'PLAIN']
+    assert host['works'] and host['floor_ns'] > 0
+    assert host['floor_low_ns'] <= host['floor_ns'] <= host['floor_high_ns']
+    assert 'bias_ns' not in host and host['no_bias']
+    assert host['overhead_upper_ns'] >= 0
+    assert all(rows[r]['reason'] for r in rows if r[0] != 'HOST')
+    status, text, err = run('calibrate', '--device', 'host', '-o', out + 'svg')
+    assert status == 0 and 'bias unknown, at most' in text
+    if 'without cairo' not in err:
+        assert os.path.getsize(out + 'svg') > 1000
+    assert run('calibrate', '--x')[0] == 1
+    status, _, err = run('calibrate', '--device', 'host', '-o', out + 'gif')
+    assert status == 1 and '.svg' in err or 'cairo' in err
+
+
+def each_timer_of_a_virtual_gpu_is_calibrated(folder):
+    out = os.path.join(folder, 'b.png')
+    status, text, err = run('calibrate', '--device', '0', '--json', '-o', out,
+                            env=cuda())
+    assert status == 0 and not err, err
+    rows = {(t['timer'], t['launch_mode']): t
+            for t in json.loads(text)['timers']}
+    assert rows['TRACE', 'PLAIN']['bias_ns'] == 0
+    # The virtual GPU's events cost what an H200's do.
+    event = rows['EVENT', 'PLAIN']
+    assert 3500 < event['bias_ns'] < 4200
+    assert 0 < event['bias_uncertainty_ns'] < 1000
+    for row in rows.values():
+        assert row['works'] and row['floor_ns'] > 1000, row
+        if 'bias_ns' in row:
+            corrected = row['floor_ns'] - row['bias_ns']
+            assert abs(corrected - rows['TRACE', 'PLAIN']['floor_ns']) < \
+                row['bias_uncertainty_ns'] + 64, row
+    with open(out, 'rb') as file:
+        assert struct.unpack('>I', file.read(20)[16:])[0] == 1200
+
+
 def main():
     host = [the_host_is_described, absent_backends_have_a_reason, wrong_words_are_refused,
             output_that_cannot_be_written_is_said]
@@ -147,10 +190,14 @@ def main():
     for test in host + (virtual if SIMULATED else []):
         test()
         print('ok', test.__name__)
+    tests = [the_host_has_a_floor_and_no_bias]
     if SIMULATED:
+        tests += [a_timer_that_does_not_work_says_why,
+                  each_timer_of_a_virtual_gpu_is_calibrated]
+    for test in tests:
         with tempfile.TemporaryDirectory() as folder:
-            a_timer_that_does_not_work_says_why(folder)
-            print('ok a_timer_that_does_not_work_says_why')
+            test(folder)
+            print('ok', test.__name__)
 
 
 main()

@@ -24,6 +24,8 @@ typedef struct subcommand {
   void (*help)(FILE *to);
 } subcommand;
 
+int calibrate_main(int argc, char **argv);
+void calibrate_help(FILE *to);
 int compare_main(int argc, char **argv);
 void compare_help(FILE *to);
 int gaps_main(int argc, char **argv);
