@@ -42,6 +42,8 @@ int plot_timeline_main(int argc, char **argv);
 void plot_timeline_help(FILE *to);
 int report_main(int argc, char **argv);
 void report_help(FILE *to);
+int run_main(int argc, char **argv);
+void run_help(FILE *to);
 int sol_main(int argc, char **argv);
 void sol_help(FILE *to);
 int work_main(int argc, char **argv);
