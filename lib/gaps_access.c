@@ -28,17 +28,6 @@ const kmbi_share *kmbi_share_at(const kmb_gaps *gaps, const kmbi_device_gaps *d,
   return kmbi_rows_at(&gaps->shares, gaps->share_order[d->first_share + index]);
 }
 
-void kmbi_idle_add(kmbi_idle *to, const kmbi_idle *more) {
-  to->count += more->count;
-  to->total += more->total;
-  if (more->longest > to->longest) to->longest = more->longest;
-  to->launch += more->launch;
-  to->sync += more->sync;
-  to->host += more->host;
-  to->queued += more->queued;
-  to->unknown += more->unknown;
-}
-
 void kmbi_gaps_by_kind(const kmb_gaps *gaps, const kmbi_device_gaps *d,
                        kmbi_kind_table table) {
   memset(table, 0, sizeof(kmbi_kind_table));
