@@ -1,6 +1,7 @@
 /* One comparison. The interval of the ratio is the box of both intervals: two
  * runs apart share no clock, so nothing in them is paired. */
 #include "compare.h"
+#include "spread.h"
 
 const char *const verdict_names[VERDICTS] = {
     [VERDICT_FASTER] = "faster",
@@ -102,9 +103,13 @@ bool find_difference(const kmb_result *a, const kmb_result *b, char *text,
 
 /* What differs between any two runs, and says nothing. */
 static bool says_nothing(const char *key) {
-  static const char *const starts[] = {
-      "time.",      "note.",  "device.memory_budget", "device.clock_tick_ns",
-      "process.id", "config."};
+  static const char *const starts[] = {"time.",
+                                       "note.",
+                                       "device.memory_budget",
+                                       "device.clock_tick_ns",
+                                       "process.id",
+                                       "config.",
+                                       "processes."};
   for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
     if (strncmp(key, starts[i], strlen(starts[i])) == 0) return true;
   if (strncmp(key, "telemetry.", 10) != 0) return false;
@@ -174,18 +179,26 @@ void add_differences(const kmb_result *old, const kmb_result *fresh,
   }
 }
 
-/* The wider of the within-run and the between-round interval, and what the
- * timer's bias leaves open. */
-static bool bounds(const kmb_result *result, double *low, double *high) {
+static void widen(double *low, double *high, double from, double to) {
+  if (from < *low) *low = from;
+  if (to > *high) *high = to;
+}
+
+/* The widest of the intervals within a run, between rounds and between
+ * processes, and what the timer's bias leaves open. `few` if there were
+ * processes, but too few for an interval. */
+static bool bounds(const kmb_result *result, double *low, double *high,
+                   bool *few) {
   double from = 0, to = 0, bias = 0;
   if (kmb_result_f64(result, KMB_VALUE_INTERVAL_LOW, low) ||
       kmb_result_f64(result, KMB_VALUE_INTERVAL_HIGH, high))
     return false;
   if (!kmb_result_f64(result, KMB_VALUE_ROUND_LOW, &from) &&
       !kmb_result_f64(result, KMB_VALUE_ROUND_HIGH, &to)) {
-    if (from < *low) *low = from;
-    if (to > *high) *high = to;
+    widen(low, high, from, to);
   }
+  if (spread_bounds(result, &from, &to, few)) widen(low, high, from, to);
+  if (*few) return false;
   if (!kmb_result_f64(result, KMB_VALUE_BIAS_UNCERTAINTY, &bias)) {
     *low -= bias;
     *high += bias;
@@ -199,7 +212,7 @@ static bool doubted(const kmb_result *result) {
     if (!kmb_result_finding(result, i, &finding) &&
         finding.severity == KMB_DOUBT)
       return true;
-  return false;
+  return spread_doubted(result);
 }
 
 static void leave_open(comparison *c, const char *reason) {
@@ -227,8 +240,9 @@ void compare_pair(const kmb_result *old, const kmb_result *fresh,
                !kmb_result_f64(fresh, KMB_VALUE_TIME, &c->fresh_ns) &&
                c->old_ns > 0 && c->fresh_ns > 0;
   if (timed) c->ratio = c->fresh_ns / c->old_ns;
-  c->has_interval =
-      timed && bounds(old, &old_low, &old_high) && bounds(fresh, &low, &high);
+  bool few = false;
+  c->has_interval = timed && bounds(old, &old_low, &old_high, &few) &&
+                    bounds(fresh, &low, &high, &few);
   if (c->has_interval) {
     c->low = low / old_high;
     c->high = high / old_low;
@@ -237,6 +251,8 @@ void compare_pair(const kmb_result *old, const kmb_result *fresh,
     c->verdict = VERDICT_REFUSED;
   else if (!timed)
     leave_open(c, "a time is not known, or not above 0");
+  else if (few)
+    leave_open(c, "too few processes for an interval between them");
   else if (!c->has_interval)
     leave_open(c, "an interval is not known");
   else if (doubted(old) || doubted(fresh))

@@ -65,7 +65,7 @@ static int gather(const options *o, results_file *files, report_data *data) {
     if (!good) return files[i].unreadable ? EXIT_USAGE : EXIT_FORMAT;
     data->count += files[i].count;
   }
-  data->items = calloc(data->count, sizeof(const kmb_result *));
+  data->items = calloc(data->count + 1, sizeof(const kmb_result *));
   if (!data->items) {
     fputs("kmb: out of memory\n", stderr);
     return EXIT_FAILED;
@@ -128,7 +128,7 @@ int report_main(int argc, char **argv) {
   report_data data = {.count = 0};
   int code = read_options(argc, argv, &o);
   if (code) return code;
-  results_file *files = calloc((size_t)o.path_count, sizeof *files);
+  results_file *files = calloc((size_t)o.path_count + 1, sizeof *files);
   if (!files) {
     fputs("kmb: out of memory\n", stderr);
     return EXIT_FAILED;

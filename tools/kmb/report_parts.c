@@ -241,7 +241,7 @@ static void write_severity(document *d, const report_data *data,
     for (uint64_t k = 0; k < kmb_result_finding_count(r); k++) {
       kmb_finding f = kmb_finding_init();
       if (kmb_result_finding(r, k, &f) || f.severity != weight) continue;
-      if (shown == 2 * LISTED) {
+      if (shown == (size_t)2 * LISTED) {
         left++;
         continue;
       }
