@@ -26,6 +26,8 @@ typedef struct subcommand {
 
 int gaps_main(int argc, char **argv);
 void gaps_help(FILE *to);
+int payoff_main(int argc, char **argv);
+void payoff_help(FILE *to);
 int peaks_main(int argc, char **argv);
 void peaks_help(FILE *to);
 int plot_roofline_main(int argc, char **argv);
