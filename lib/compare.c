@@ -82,24 +82,24 @@ static void set_reason(kmbi_compare *c, kmb_compare_row *row,
   row->reason = kmbi_arena_copy(&c->out->arena, reason);
 }
 
+kmb_verdict kmbi_verdict_of(double low, double high, double threshold) {
+  if (high < 1 - threshold) return KMB_VERDICT_FASTER;
+  if (low > 1 + threshold) return KMB_VERDICT_SLOWER;
+  if (low >= 1 - threshold && high <= 1 + threshold) return KMB_VERDICT_SAME;
+  return KMB_VERDICT_UNRESOLVED;
+}
+
 static void judge(kmbi_compare *c, kmb_compare_row *row) {
-  double threshold = c->p.threshold_pct / 100;
-  if (row->high < 1 - threshold)
-    set_reason(c, row, KMB_VERDICT_FASTER,
-               "the interval lies below the "
-               "threshold");
-  else if (row->low > 1 + threshold)
-    set_reason(c, row, KMB_VERDICT_SLOWER,
-               "the interval lies above the "
-               "threshold");
-  else if (row->low >= 1 - threshold && row->high <= 1 + threshold)
-    set_reason(c, row, KMB_VERDICT_SAME,
-               "the interval lies within the "
-               "threshold");
-  else
-    set_reason(c, row, KMB_VERDICT_UNRESOLVED,
-               "the interval crosses the threshold: measure longer, or the "
-               "difference is about as large as the threshold");
+  static const char *const reasons[] = {
+      [KMB_VERDICT_FASTER] = "the interval lies below the threshold",
+      [KMB_VERDICT_SLOWER] = "the interval lies above the threshold",
+      [KMB_VERDICT_SAME] = "the interval lies within the threshold",
+      [KMB_VERDICT_UNRESOLVED] =
+          "the interval crosses the threshold: measure longer, or the "
+          "difference is about as large as the threshold"};
+  kmb_verdict verdict =
+      kmbi_verdict_of(row->low, row->high, c->p.threshold_pct / 100);
+  set_reason(c, row, verdict, reasons[verdict]);
 }
 
 static void doubt(kmbi_compare *c, kmb_compare_row *row, const char *name,

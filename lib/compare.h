@@ -68,6 +68,8 @@ kmb_status kmbi_compare_measure(kmbi_compare *c);
  * ratio's logarithm, that more cycles do not narrow. */
 bool kmbi_compare_interval(const kmbi_compare *c, uint64_t index,
                            kmbi_paired *paired, double *left_open);
+/* By the interval of the ratio alone; `threshold` is a share. */
+kmb_verdict kmbi_verdict_of(double low, double high, double threshold);
 kmb_status kmbi_compare_row(kmbi_compare *c, uint64_t index);
 
 /* A failure of one candidate says which; what a callback returned comes back

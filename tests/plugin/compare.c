@@ -76,8 +76,15 @@ static void a_coarse_clock_leaves_it_open(void) {
   m.ops[1].ns = 20300;
   match_run(&m);
   kmb_compare_row b = match_row(&m, 1);
+  const char *stop = NULL;
   REQUIRE(b.low < 1.015 && 1.015 < b.high);
   REQUIRE_EQ(b.verdict, KMB_VERDICT_UNRESOLVED);
+  /* About half a step of either: more cycles would not help. */
+  REQUIRE(log(b.high / b.low) / 2 > 0.8 * (500.0 / 20000 + 500.0 / 20300));
+  REQUIRE(log(b.high / b.low) / 2 < 1.2 * (500.0 / 20000 + 500.0 / 20300));
+  REQUIRE_OK(kmb_result_text(b.result, KMB_VALUE_STOP_REASON, &stop));
+  REQUIRE_STR(stop, "RESOLUTION");
+  REQUIRE(b.cycles < 200);
   match_finish(&m);
 }
 
