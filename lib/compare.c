@@ -90,13 +90,14 @@ kmb_verdict kmbi_verdict_of(double low, double high, double threshold) {
 }
 
 static void judge(kmbi_compare *c, kmb_compare_row *row) {
+  static const char crosses[] =
+      "the interval crosses the threshold: measure longer, or the difference "
+      "is about as large as the threshold";
   static const char *const reasons[] = {
       [KMB_VERDICT_FASTER] = "the interval lies below the threshold",
       [KMB_VERDICT_SLOWER] = "the interval lies above the threshold",
       [KMB_VERDICT_SAME] = "the interval lies within the threshold",
-      [KMB_VERDICT_UNRESOLVED] =
-          "the interval crosses the threshold: measure longer, or the "
-          "difference is about as large as the threshold"};
+      [KMB_VERDICT_UNRESOLVED] = crosses};
   kmb_verdict verdict =
       kmbi_verdict_of(row->low, row->high, c->p.threshold_pct / 100);
   set_reason(c, row, verdict, reasons[verdict]);
