@@ -170,8 +170,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--json")) path = argv[i + 1];
   }
   json_t *root = json_object(), *list = json_array();
-  json_object_set_new(root, "what",
-                      json_string("kmb_compare() on the simulated device"));
+  json_object_set_new(root, "bench", json_string("compare"));
   json_object_set_new(root, "seeds", json_integer(seeds));
   printf("%-28s %6s %6s %6s %6s   %7s   %7s %7s\n", "", "faster", "slower",
          "same", "unres.", "covered", "virtual", "longest");

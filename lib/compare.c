@@ -136,7 +136,8 @@ static void set_verdict(kmbi_compare *c, uint64_t index) {
   const char *finding = NULL;
   if (!(row->flags & KMB_ROW_RATIO)) {
     set_reason(c, row, KMB_VERDICT_UNRESOLVED,
-               "a timer's bias exceeds what it read");
+               "a turn's time, less the timer's bias, is not above 0: the "
+               "clock cannot tell the candidates apart");
     return;
   }
   if (!kmbi_compare_interval(c, index, &paired, &left_open)) {

@@ -27,13 +27,13 @@ static kmb_status lead(kmbi_run *run, turns *t) {
   return status;
 }
 
-/* The median of the turn's samples, each dithered by half a tick. Of none, 0:
+/* The median of the turn's samples, each dithered by half a tick. Of none, NaN:
  * the cycle has no ratio. */
 static double median_of(const kmbi_run *run, size_t from, uint64_t *seed) {
   double x[KMBI_TURN_MAX], scratch[KMBI_TURN_MAX];
   double tick = run->tick_ns / (double)run->batch;
   size_t n = run->sample_count - from;
-  if (!n) return 0;
+  if (!n) return NAN;
   for (size_t i = 0; i < n; i++)
     x[i] = run->samples[from + i] + tick * (kmbi_uniform(seed) - 0.5);
   return kmbi_median(x, n, scratch);
@@ -74,7 +74,7 @@ static kmb_status take_cycle(kmbi_compare *c, turns *t, uint64_t cycle,
     status = take_turn(c, index, t, &median);
     if (status) return status;
     c->candidates[index].turns[place] = median;
-    any_empty = any_empty || !(median > 0);
+    any_empty = any_empty || isnan(median);
   }
   kmbi_sleep(c->device, c->candidates[0].run.p.idle_ns);
   *whole = !t->over && !any_empty;

@@ -84,7 +84,7 @@ static kmbi_device_gaps *device_of(sweep *s, uint32_t device) {
   kmbi_device_gaps *d = kmbi_rows_add(&gaps->devices);
   if (!d) return NULL;
   d->device = device;
-  kmbi_rows_init(&d->intervals, &gaps->memory, sizeof(kmbi_interval));
+  kmbi_rows_init(&d->intervals, &gaps->memory, sizeof(kmbi_between));
   kmbi_rows_init(&d->durations, &gaps->memory, sizeof(uint64_t));
   gaps->device_rows[device] = gaps->devices.count - 1;
   return d;
@@ -154,7 +154,7 @@ static bool put_stream(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
  * and the launch before. That launch and this one do not reach into the
  * interval, so that the union of all is the union of everything else. */
 static bool put_interval(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
-  kmbi_interval *row = kmbi_rows_add(&d->intervals);
+  kmbi_between *row = kmbi_rows_add(&d->intervals);
   if (!row) return false;
   if (op->start <= d->target_end) return true;
   row->interval = op->start - d->target_end;
@@ -261,13 +261,13 @@ static bool duration_at(const void *user, uint32_t index, uint64_t *value) {
 }
 
 static bool work_at(const void *user, uint32_t index, uint64_t *value) {
-  const kmbi_interval *row = kmbi_rows_at(user, index);
+  const kmbi_between *row = kmbi_rows_at(user, index);
   *value = row->work;
   return true;
 }
 
 static bool kernel_work_at(const void *user, uint32_t index, uint64_t *value) {
-  const kmbi_interval *row = kmbi_rows_at(user, index);
+  const kmbi_between *row = kmbi_rows_at(user, index);
   *value = row->kernel_work;
   return true;
 }

@@ -47,9 +47,9 @@ typedef struct kmbi_stream {
   kmbi_union busy;
 } kmbi_stream;
 
-typedef struct kmbi_interval {
+typedef struct kmbi_between {
   uint64_t interval, work, kernel_work;
-} kmbi_interval;
+} kmbi_between;
 
 typedef struct kmbi_target {
   uint64_t count;
@@ -76,7 +76,7 @@ typedef struct kmbi_device_gaps {
   uint32_t target_window; /* of the last launch of the target; 0: none */
   uint64_t target_end, target_busy, target_kernels;
   kmbi_idle idle;
-  kmbi_rows intervals; /* kmbi_interval */
+  kmbi_rows intervals; /* kmbi_between */
   kmbi_rows durations; /* uint64_t, of the target; while it is analysed */
   kmbi_target target;
   kmbi_latency latency;

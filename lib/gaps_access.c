@@ -234,7 +234,7 @@ kmb_status kmb_gaps_get_interval(const kmb_gaps *gaps, uint64_t device,
   if (!d) return status;
   status = check_index(index, d->intervals.count, what);
   if (status) return status;
-  const kmbi_interval *row = kmbi_rows_at(&d->intervals, (uint32_t)index);
+  const kmbi_between *row = kmbi_rows_at(&d->intervals, (uint32_t)index);
   *out = (kmb_gaps_interval){row->interval, row->work, row->kernel_work,
                              row->interval - row->work};
   return KMB_OK;

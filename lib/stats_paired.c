@@ -6,7 +6,7 @@
 
 size_t kmbi_paired_least(double alpha) {
   size_t n = KMBI_INTERVAL_MIN;
-  while (n < KMBI_CYCLES_MAX && ldexp(1, 1 - (int)n) > alpha)
+  while (ldexp(1, 1 - (int)n) > alpha)
     n++;
   return n;
 }

@@ -273,8 +273,8 @@ KMB_API kmb_status kmb_comparison_arm(const kmb_comparison *comparison,
  *  @param comparison   a comparison
  *  @param index        below kmb_comparison_count()
  *  @param[out] ratios  owned by the comparison; NULL if there are none
- *  @param[out] count   their number; 0 for the baseline, and where the bias
- *                      exceeds what the timer read
+ *  @param[out] count   their number; 0 for the baseline, and where a turn's
+ *                      time is not above 0
  *  @retval KMB_ERR_INVALID  NULL, or no such candidate
  *  @return KMB_OK
  *  @thread any

@@ -448,6 +448,18 @@ VALUE(KMB_GAPS_FROM, 2);
 VALUE(KMB_GAPS_TO, 4);
 VALUE(KMB_GAPS_HAS_DEVICE, 1);
 VALUE(KMB_GAPS_HAS_CAUSES, 2);
+VALUE(KMB_PAYOFF_HAS_ISOLATED, 1);
+VALUE(KMB_PAYOFF_HAS_ISOLATED_INTERVAL, 2);
+VALUE(KMB_PAYOFF_IS_COLD, 4);
+VALUE(KMB_PAYOFF_IS_WARM, 8);
+VALUE(KMB_PAYOFF_ALL_NAMES, 1);
+VALUE(KMB_PAYOFF_ANY_DEVICE, 2);
+VALUE(KMB_PAYOFF_MATCHED, 1);
+VALUE(KMB_PAYOFF_PREDICTED, 2);
+VALUE(KMB_PAYOFF_HAS_STEP_INTERVAL, 4);
+VALUE(KMB_PAYOFF_HAS_RATIO_INTERVAL, 8);
+VALUE(KMB_PAYOFF_STEP_DIFFERS, 16);
+VALUE(KMB_PAYOFF_OTHER_DEVICE, 32);
 VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
@@ -1006,6 +1018,60 @@ MEMBER(kmb_gaps_latency, mean_ns, 32, 8, double);
 MEMBER(kmb_gaps_latency, median_ns, 40, 8, double);
 GROWS(kmb_gaps_latency, 48);
 
+MEMBER(kmb_payoff_change, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_change, name, 8, 8, const char *);
+MEMBER(kmb_payoff_change, kernel, 16, 8, const char *);
+MEMBER(kmb_payoff_change, device, 24, 8, const char *);
+MEMBER(kmb_payoff_change, ratio, 32, 8, double);
+MEMBER(kmb_payoff_change, low, 40, 8, double);
+MEMBER(kmb_payoff_change, high, 48, 8, double);
+MEMBER(kmb_payoff_change, isolated_ns, 56, 8, double);
+MEMBER(kmb_payoff_change, isolated_low_ns, 64, 8, double);
+MEMBER(kmb_payoff_change, isolated_high_ns, 72, 8, double);
+MEMBER(kmb_payoff_change, flags, 80, 4, uint32_t);
+MEMBER(kmb_payoff_change, reserved, 84, 4, uint32_t);
+GROWS(kmb_payoff_change, 88);
+
+MEMBER(kmb_payoff_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_payoff_params, kernel, 16, 8, const char *);
+MEMBER(kmb_payoff_params, range, 24, 8, const char *);
+MEMBER(kmb_payoff_params, flags, 32, 4, uint32_t);
+MEMBER(kmb_payoff_params, reserved, 36, 4, uint32_t);
+GROWS(kmb_payoff_params, 40);
+
+MEMBER(kmb_payoff_summary, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_summary, verdict, 8, 8, const char *);
+MEMBER(kmb_payoff_summary, candidates, 16, 8, uint64_t);
+MEMBER(kmb_payoff_summary, launches, 24, 8, uint64_t);
+MEMBER(kmb_payoff_summary, steps, 32, 8, uint64_t);
+MEMBER(kmb_payoff_summary, waits, 40, 8, uint64_t);
+MEMBER(kmb_payoff_summary, in_step_ns, 48, 8, double);
+MEMBER(kmb_payoff_summary, in_step_low_ns, 56, 8, double);
+MEMBER(kmb_payoff_summary, in_step_high_ns, 64, 8, double);
+MEMBER(kmb_payoff_summary, in_step_total_ns, 72, 8, double);
+MEMBER(kmb_payoff_summary, overlapped_ns, 80, 8, double);
+MEMBER(kmb_payoff_summary, step_ns, 88, 8, double);
+MEMBER(kmb_payoff_summary, predicted_ns, 96, 8, double);
+MEMBER(kmb_payoff_summary, predicted_low_ns, 104, 8, double);
+MEMBER(kmb_payoff_summary, predicted_high_ns, 112, 8, double);
+MEMBER(kmb_payoff_summary, saving_ns, 120, 8, double);
+MEMBER(kmb_payoff_summary, saving_low_ns, 128, 8, double);
+MEMBER(kmb_payoff_summary, saving_high_ns, 136, 8, double);
+MEMBER(kmb_payoff_summary, gain_ns, 144, 8, double);
+MEMBER(kmb_payoff_summary, hidden_ns, 152, 8, double);
+MEMBER(kmb_payoff_summary, host_ns, 160, 8, double);
+MEMBER(kmb_payoff_summary, graph_ns, 168, 8, double);
+MEMBER(kmb_payoff_summary, graph_after_ns, 176, 8, double);
+MEMBER(kmb_payoff_summary, flags, 184, 4, uint32_t);
+MEMBER(kmb_payoff_summary, reserved, 188, 4, uint32_t);
+GROWS(kmb_payoff_summary, 192);
+
+MEMBER(kmb_payoff_candidate, name, 0, 8, const char *);
+MEMBER(kmb_payoff_candidate, launches, 8, 8, uint64_t);
+MEMBER(kmb_payoff_candidate, total_ns, 16, 8, uint64_t);
+FINAL(kmb_payoff_candidate, 24);
+
 MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
 MEMBER(kmb_record_params, flags, 16, 4, uint32_t);
@@ -1050,6 +1116,9 @@ SIGNATURE(kmb_gaps_name_init, kmb_gaps_name (*)(void));
 SIGNATURE(kmb_gaps_stream_init, kmb_gaps_stream (*)(void));
 SIGNATURE(kmb_gaps_target_init, kmb_gaps_target (*)(void));
 SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
+SIGNATURE(kmb_payoff_change_init, kmb_payoff_change (*)(void));
+SIGNATURE(kmb_payoff_params_init, kmb_payoff_params (*)(void));
+SIGNATURE(kmb_payoff_summary_init, kmb_payoff_summary (*)(void));
 SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
@@ -1233,6 +1302,23 @@ SIGNATURE(kmb_gaps_write_json, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_gaps_write_text, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_payoff_change_between, int32_t (*)(const kmb_result *,
+    const kmb_result *, kmb_payoff_change *));
+SIGNATURE(kmb_payoff_evaluate, int32_t (*)(const kmb_trace *,
+    const kmb_payoff_change *, const kmb_payoff_params *, kmb_payoff **));
+SIGNATURE(kmb_payoff_destroy, void (*)(kmb_payoff *));
+SIGNATURE(kmb_payoff_get_summary, int32_t (*)(const kmb_payoff *,
+    kmb_payoff_summary *));
+SIGNATURE(kmb_payoff_get_candidate, int32_t (*)(const kmb_payoff *, uint64_t,
+    kmb_payoff_candidate *));
+SIGNATURE(kmb_payoff_note_count, uint64_t (*)(const kmb_payoff *));
+SIGNATURE(kmb_payoff_note, const char *(*)(const kmb_payoff *, uint64_t));
+SIGNATURE(kmb_payoff_write_text, int32_t (*)(const kmb_payoff *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_payoff_write_markdown, int32_t (*)(const kmb_payoff *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_payoff_write_json, int32_t (*)(const kmb_payoff *,
+    int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_trace_begin, int32_t (*)(kmb_device *,
     const kmb_record_params *, kmb_recording **));
 SIGNATURE(kmb_trace_range_begin, int32_t (*)(kmb_recording *, const char *));
@@ -1366,6 +1452,16 @@ static const function functions[] = {
     (function)kmb_gaps_get_finding,
     (function)kmb_gaps_write_json,
     (function)kmb_gaps_write_text,
+    (function)kmb_payoff_change_between,
+    (function)kmb_payoff_evaluate,
+    (function)kmb_payoff_destroy,
+    (function)kmb_payoff_get_summary,
+    (function)kmb_payoff_get_candidate,
+    (function)kmb_payoff_note_count,
+    (function)kmb_payoff_note,
+    (function)kmb_payoff_write_text,
+    (function)kmb_payoff_write_markdown,
+    (function)kmb_payoff_write_json,
     (function)kmb_trace_begin,
     (function)kmb_trace_range_begin,
     (function)kmb_trace_range_end,
@@ -1383,7 +1479,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 126 ? 0 : 1;
+  return count == 136 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -218,6 +218,130 @@ static void a_callback_that_cancels_ends_it(void) {
   match_finish(&m);
 }
 
+/* The bias that is taken off, or the clock's step, is more than was read. */
+static void times_that_are_not_above_0_have_no_ratio(void) {
+  static const char *const specs[] = {"bias_error=1,timers=event",
+                                      "tick=1000000,timers=trace"};
+  for (int i = 0; i < 2; i++) {
+    match m;
+    const double *ratios = NULL;
+    uint64_t count = 1;
+    match_begin(&m, specs[i], 2);
+    m.ops[0].ns = m.ops[1].ns = 100;
+    m.p.max_wall_ns = 20e6;
+    match_run(&m);
+    kmb_compare_row b = match_row(&m, 1);
+    REQUIRE(!(b.flags & (KMB_ROW_RATIO | KMB_ROW_INTERVAL)));
+    REQUIRE_EQ(b.verdict, KMB_VERDICT_UNRESOLVED);
+    REQUIRE_HAS(b.reason, "not above 0");
+    REQUIRE_OK(kmb_comparison_ratios(m.c, 1, &ratios, &count));
+    REQUIRE_EQ(count, 0);
+    match_finish(&m);
+  }
+}
+
+/* Faster than its memory: the result is in doubt, and so is the verdict. */
+static void a_result_in_doubt_leaves_it_unresolved(void) {
+  kmb_work work = kmb_work_init();
+  work.read_bytes = 1000000;
+  for (int doubted = 0; doubted < 2; doubted++) {
+    match m;
+    match_begin(&m, "read=70e9", 2);
+    m.ops[doubted].ns = 10000; /* 100 GB/s, the other one 50 */
+    m.benches[0].work = m.benches[1].work = &work;
+    match_run(&m);
+    kmb_compare_row b = match_row(&m, 1);
+    REQUIRE(b.flags & KMB_ROW_INTERVAL);
+    REQUIRE_EQ(b.verdict, KMB_VERDICT_UNRESOLVED);
+    REQUIRE_HAS(b.reason, doubted ? "\"b\" is in doubt: ABOVE_PEAK"
+                                  : "\"a\" is in doubt: ABOVE_PEAK");
+    match_finish(&m);
+  }
+}
+
+/* One cannot be traced: the other candidate is timed by EVENT, too. */
+static void what_one_cannot_do_none_does(void) {
+  match m;
+  const char *timer = NULL, *why = NULL;
+  match_begin(&m, "fail=plan_create@2:-5", 2);
+  m.benches[0].launch_mode = m.benches[1].launch_mode = KMB_LAUNCH_GRAPH;
+  match_run(&m);
+  for (uint64_t i = 0; i < 2; i++) {
+    const kmb_result *r = match_row(&m, i).result;
+    REQUIRE_OK(kmb_result_text(r, KMB_VALUE_TIMER, &timer));
+    REQUIRE_STR(timer, "EVENT");
+    REQUIRE_OK(kmb_result_text(r, KMB_VALUE_TIMER_REASON, &why));
+    REQUIRE_HAS(why, i ? "TRACE on graph launches: ERR_BUSY"
+                       : "measured as \"b\" can be");
+  }
+  match_finish(&m);
+  /* Nor where it must. */
+  match_begin(&m, "fail=plan_create@2:-5", 2);
+  m.benches[0].timer = m.benches[1].timer = KMB_TIMER_TRACE;
+  m.benches[0].flags = KMB_BENCH_REQUIRE_TIMER;
+  m.benches[0].launch_mode = KMB_LAUNCH_PLAIN;
+  m.benches[0].flags |= KMB_BENCH_REQUIRE_LAUNCH;
+  match_fails(&m, KMB_ERR_INVALID, "the launch modes of \"a\" (PLAIN)");
+  match_finish(&m);
+}
+
+/* Different timers have errors of their own. */
+static void timers_that_differ_have_two_biases(void) {
+  double widths[2];
+  for (int common = 0; common < 2; common++) {
+    match m;
+    match_begin(&m, "tick=1,bias_unc=100", 2);
+    m.ops[0].ns = m.ops[1].ns = 5000;
+    m.benches[0].cache = m.benches[1].cache = KMB_CACHE_WARM;
+    m.benches[0].timer = KMB_TIMER_EVENT;
+    m.benches[1].timer = common ? KMB_TIMER_EVENT : KMB_TIMER_GRAPH;
+    m.benches[0].flags = m.benches[1].flags = KMB_BENCH_REQUIRE_TIMER;
+    m.p.flags = KMB_COMPARE_ANY_TIMER | KMB_COMPARE_ANY_LAUNCH;
+    match_run(&m);
+    kmb_compare_row b = match_row(&m, 1);
+    widths[common] = b.high - b.low;
+    match_finish(&m);
+  }
+  REQUIRE(widths[0] > 3 * widths[1]);
+}
+
+static void axes_and_work_are_compared_whole(void) {
+  match m;
+  const kmb_pair one[] = {{"n", "1"}, {"m", "2"}}, two[] = {{"n", "1"}};
+  const kmb_pair three[] = {{"n", "1"}, {"k", "2"}};
+  kmb_work a = kmb_work_init(), b = kmb_work_init();
+  match_begin(&m, "", 2);
+  m.benches[0].axes = one;
+  m.benches[0].axis_count = 2;
+  m.benches[1].axes = two;
+  m.benches[1].axis_count = 1;
+  match_fails(&m, KMB_ERR_INVALID, "KMB_COMPARE_ANY_AXES");
+  m.benches[1].axes = three;
+  m.benches[1].axis_count = 2;
+  match_fails(&m, KMB_ERR_INVALID, "KMB_COMPARE_ANY_AXES");
+  m.benches[1].axes = NULL;
+  match_fails(&m, KMB_ERR_INVALID, "ax");
+  m.benches[1].axes = one;
+  m.benches[0].work = &a;
+  m.benches[1].work = &b;
+  a.read_bytes = b.read_bytes = 1000;
+  match_run(&m);
+  a.convention = "one way";
+  b.convention = "another";
+  match_fails(&m, KMB_ERR_INVALID, "KMB_COMPARE_ANY_WORK");
+  b.convention = "one way";
+  match_run(&m);
+  b.flops = 1;
+  match_fails(&m, KMB_ERR_INVALID, "(1 FLOP, 1000 B)");
+  b.flops = 0;
+  b.write_bytes = 5;
+  match_fails(&m, KMB_ERR_INVALID, "(0 FLOP, 1005 B)");
+  b.write_bytes = 0;
+  b.dtype = KMB_F16;
+  match_fails(&m, KMB_ERR_INVALID, "KMB_COMPARE_ANY_WORK");
+  match_finish(&m);
+}
+
 /* --- refusals ----------------------------------------------------------- */
 
 static void what_differs_is_refused_by_name(void) {
@@ -361,6 +485,11 @@ int main(void) {
   RUN(the_same_seed_says_the_same);
   RUN(ratios_are_kept);
   RUN(a_callback_that_cancels_ends_it);
+  RUN(times_that_are_not_above_0_have_no_ratio);
+  RUN(a_result_in_doubt_leaves_it_unresolved);
+  RUN(what_one_cannot_do_none_does);
+  RUN(timers_that_differ_have_two_biases);
+  RUN(axes_and_work_are_compared_whole);
   RUN(what_differs_is_refused_by_name);
   RUN(calls_that_make_no_sense_are_refused);
   RUN(a_failure_names_its_candidate);

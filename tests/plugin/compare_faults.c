@@ -87,7 +87,7 @@ static void shared_buffers_are_checked_by_each(void) {
 static void each_may_bring_its_own_buffers(void) {
   pair p;
   kmb_buffers *other = NULL;
-  pair_begin(&p, "");
+  pair_begin(&p, "llc=65536"); /* few slots */
   REQUIRE_OK(make_set(p.m.h.device, &p.set));
   REQUIRE_OK(make_set(p.m.h.device, &other));
   p.benches[0].buffers = p.set;
@@ -145,14 +145,14 @@ static void each_allocation_may_fail(void) {
   }
   /* A configuration that has no memory is one that failed; anything else
    * fails the call. */
-  REQUIRE(worked > 0);
+  REQUIRE(worked > 0 || heap_step() > 1);
 }
 
 static void each_call_of_the_backend_may_fail(void) {
   pair p;
   char spec[64];
   uint64_t failures = 0;
-  for (uint64_t at = 1; at < 3000; at += 1 + at / 25) {
+  for (uint64_t at = 1; at < 3000; at += heap_step() * (1 + at / 25)) {
     snprintf(spec, sizeof spec, "fail=any@%llu:-16", (unsigned long long)at);
     memset(&p, 0, sizeof p);
     harness h;
@@ -168,7 +168,7 @@ static void each_call_of_the_backend_may_fail(void) {
     if (status) REQUIRE_OK(pair_try(&p));
     pair_finish(&p);
   }
-  REQUIRE(failures > 20);
+  REQUIRE(failures > 5);
 }
 
 static void each_launch_may_fail(void) {
@@ -178,7 +178,7 @@ static void each_launch_may_fail(void) {
   REQUIRE_OK(pair_try(&p));
   calls = p.m.ops[0].calls;
   REQUIRE(calls > 50);
-  for (uint64_t at = 1; at <= calls; at += 1 + at / 15) {
+  for (uint64_t at = 1; at <= calls; at += heap_step() * (1 + at / 15)) {
     p.m.ops[0].calls = 0;
     p.m.ops[0].fail_at = at;
     p.m.ops[0].status = 42;
@@ -249,7 +249,7 @@ static void each_write_and_allocation_of_writing_may_fail(void) {
     REQUIRE_OK(writers[w](p.m.c, put, &sheet));
     uint64_t writes = sheet.writes;
     size_t length = sheet.used;
-    for (uint64_t at = 1; at <= writes; at++) {
+    for (uint64_t at = 1; at <= writes; at += heap_step()) {
       sheet.used = 0;
       sheet.writes = 0;
       sheet.fail_at = at;
@@ -259,7 +259,7 @@ static void each_write_and_allocation_of_writing_may_fail(void) {
     uint64_t before = p.m.h.memory.calls, calls = 0;
     REQUIRE_OK(writers[w](p.m.c, put, &sheet));
     calls = p.m.h.memory.calls - before;
-    for (uint64_t at = 1; at <= calls; at++) {
+    for (uint64_t at = 1; at <= calls; at += heap_step()) {
       p.m.h.memory.fail_at = p.m.h.memory.calls + at;
       REQUIRE_STATUS(writers[w](p.m.c, put, &sheet), KMB_ERR_NOMEM);
       sheet.used = 0;

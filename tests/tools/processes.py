@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-KMB, RESULT, SCHEMA = sys.argv[1:4]
+KMB, RESULT, SCHEMA = map(os.path.abspath, sys.argv[1:4])
 with open(RESULT, encoding='utf-8') as given:
     DOCUMENT = json.load(given)
 DOCUMENT['results'][0]['findings'] = []

@@ -32,6 +32,8 @@ int gaps_main(int argc, char **argv);
 void gaps_help(FILE *to);
 int info_main(int argc, char **argv);
 void info_help(FILE *to);
+int payoff_main(int argc, char **argv);
+void payoff_help(FILE *to);
 int peaks_main(int argc, char **argv);
 void peaks_help(FILE *to);
 int plot_roofline_main(int argc, char **argv);

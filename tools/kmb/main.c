@@ -11,6 +11,8 @@ static const subcommand commands[] = {
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
     {"info", "what is here: devices, timers, caches, ceilings", info_main,
      info_help},
+    {"payoff", "what a faster kernel is worth in a step", payoff_main,
+     payoff_help},
     {"peaks", "what is known of a part, and from where", peaks_main,
      peaks_help},
     {"plot roofline", "draws results below their ceilings", plot_roofline_main,

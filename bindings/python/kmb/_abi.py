@@ -371,6 +371,18 @@ KMB_GAPS_FROM = 2
 KMB_GAPS_TO = 4
 KMB_GAPS_HAS_DEVICE = 1
 KMB_GAPS_HAS_CAUSES = 2
+KMB_PAYOFF_HAS_ISOLATED = 1
+KMB_PAYOFF_HAS_ISOLATED_INTERVAL = 2
+KMB_PAYOFF_IS_COLD = 4
+KMB_PAYOFF_IS_WARM = 8
+KMB_PAYOFF_ALL_NAMES = 1
+KMB_PAYOFF_ANY_DEVICE = 2
+KMB_PAYOFF_MATCHED = 1
+KMB_PAYOFF_PREDICTED = 2
+KMB_PAYOFF_HAS_STEP_INTERVAL = 4
+KMB_PAYOFF_HAS_RATIO_INTERVAL = 8
+KMB_PAYOFF_STEP_DIFFERS = 16
+KMB_PAYOFF_OTHER_DEVICE = 32
 KMB_RECORD_NO_CALLS = 1
 
 # Names, as in the maps of the headers.
@@ -757,6 +769,22 @@ class kmb_gaps_interval(ctypes.Structure):
 
 
 class kmb_gaps_latency(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_change(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_summary(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_candidate(ctypes.Structure):
     """Fields below."""
 
 
@@ -1362,6 +1390,64 @@ kmb_gaps_latency._fields_ = [
     ("median_ns", c_double),
 ]
 
+kmb_payoff_change._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("kernel", c_char_p),
+    ("device", c_char_p),
+    ("ratio", c_double),
+    ("low", c_double),
+    ("high", c_double),
+    ("isolated_ns", c_double),
+    ("isolated_low_ns", c_double),
+    ("isolated_high_ns", c_double),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_payoff_params._fields_ = [
+    ("struct_size", c_size_t),
+    ("hooks", POINTER(kmb_hooks)),
+    ("kernel", c_char_p),
+    ("range", c_char_p),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_payoff_summary._fields_ = [
+    ("struct_size", c_size_t),
+    ("verdict", c_char_p),
+    ("candidates", c_uint64),
+    ("launches", c_uint64),
+    ("steps", c_uint64),
+    ("waits", c_uint64),
+    ("in_step_ns", c_double),
+    ("in_step_low_ns", c_double),
+    ("in_step_high_ns", c_double),
+    ("in_step_total_ns", c_double),
+    ("overlapped_ns", c_double),
+    ("step_ns", c_double),
+    ("predicted_ns", c_double),
+    ("predicted_low_ns", c_double),
+    ("predicted_high_ns", c_double),
+    ("saving_ns", c_double),
+    ("saving_low_ns", c_double),
+    ("saving_high_ns", c_double),
+    ("gain_ns", c_double),
+    ("hidden_ns", c_double),
+    ("host_ns", c_double),
+    ("graph_ns", c_double),
+    ("graph_after_ns", c_double),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_payoff_candidate._fields_ = [
+    ("name", c_char_p),
+    ("launches", c_uint64),
+    ("total_ns", c_uint64),
+]
+
 kmb_record_params._fields_ = [
     ("struct_size", c_size_t),
     ("row_limit", c_uint64),
@@ -1486,6 +1572,16 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_gaps_get_finding": (c_int32, [c_void_p, c_uint64, POINTER(kmb_finding)]),
     "kmb_gaps_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_gaps_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_payoff_change_between": (c_int32, [c_void_p, c_void_p, POINTER(kmb_payoff_change)]),
+    "kmb_payoff_evaluate": (c_int32, [c_void_p, POINTER(kmb_payoff_change), POINTER(kmb_payoff_params), POINTER(c_void_p)]),
+    "kmb_payoff_destroy": (None, [c_void_p]),
+    "kmb_payoff_get_summary": (c_int32, [c_void_p, POINTER(kmb_payoff_summary)]),
+    "kmb_payoff_get_candidate": (c_int32, [c_void_p, c_uint64, POINTER(kmb_payoff_candidate)]),
+    "kmb_payoff_note_count": (c_uint64, [c_void_p]),
+    "kmb_payoff_note": (c_char_p, [c_void_p, c_uint64]),
+    "kmb_payoff_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_payoff_write_markdown": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_payoff_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_trace_begin": (c_int32, [c_void_p, POINTER(kmb_record_params), POINTER(c_void_p)]),
     "kmb_trace_range_begin": (c_int32, [c_void_p, c_char_p]),
     "kmb_trace_range_end": (c_int32, [c_void_p]),
