@@ -5,15 +5,15 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests hip python examples accuracy moves cost ceilings peers
-#        sanitizer
+# parts: open tests hip python examples accuracy moves cost compare ceilings
+#        peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests hip python examples accuracy moves cost ceilings peers \
-sanitizer}
+parts=${*:-open tests hip python examples accuracy moves cost compare ceilings \
+peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -192,6 +192,7 @@ for part in $parts; do
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
   moves) run 60 moves "$folder/gpu_moves" "$out/moves.json" ;;
+  compare) run 60 compare "$folder/gpu_compare" "$out/compare.json" ;;
   cost) run 60 cost "$folder/gpu_cost" "$out/cost.json" ;;
   ceilings) ceilings_part ;;
   peers) peers_part ;;

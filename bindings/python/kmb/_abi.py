@@ -334,6 +334,21 @@ KMB_PART_SPARSE = 27
 KMB_PART_NEVER_FROM_RATES = 28
 KMB_PART_SOURCE = 29
 KMB_PART_ORIGIN = 30
+KMB_COMPARE_SEED = 1
+KMB_COMPARE_ANY_TIMER = 2
+KMB_COMPARE_ANY_LAUNCH = 4
+KMB_COMPARE_ANY_CACHE = 8
+KMB_COMPARE_ANY_WORK = 16
+KMB_COMPARE_ANY_AXES = 32
+KMB_VERDICT_BASELINE = 0
+KMB_VERDICT_FASTER = 1
+KMB_VERDICT_SLOWER = 2
+KMB_VERDICT_SAME = 3
+KMB_VERDICT_UNRESOLVED = 4
+KMB_ROW_RATIO = 1
+KMB_ROW_INTERVAL = 2
+KMB_ROW_TUNED = 4
+KMB_ROW_UNTUNED = 8
 KMB_TRACE_AUTO = 0
 KMB_TRACE_NSYS_CSV = 1
 KMB_TRACE_NSYS_SQLITE = 2
@@ -356,6 +371,18 @@ KMB_GAPS_FROM = 2
 KMB_GAPS_TO = 4
 KMB_GAPS_HAS_DEVICE = 1
 KMB_GAPS_HAS_CAUSES = 2
+KMB_PAYOFF_HAS_ISOLATED = 1
+KMB_PAYOFF_HAS_ISOLATED_INTERVAL = 2
+KMB_PAYOFF_IS_COLD = 4
+KMB_PAYOFF_IS_WARM = 8
+KMB_PAYOFF_ALL_NAMES = 1
+KMB_PAYOFF_ANY_DEVICE = 2
+KMB_PAYOFF_MATCHED = 1
+KMB_PAYOFF_PREDICTED = 2
+KMB_PAYOFF_HAS_STEP_INTERVAL = 4
+KMB_PAYOFF_HAS_RATIO_INTERVAL = 8
+KMB_PAYOFF_STEP_DIFFERS = 16
+KMB_PAYOFF_OTHER_DEVICE = 32
 KMB_RECORD_NO_CALLS = 1
 
 # Names, as in the maps of the headers.
@@ -673,6 +700,26 @@ class kmb_roofline(ctypes.Structure):
     """Fields below."""
 
 
+class kmb_knob(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_candidate(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_compare_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_compare_row(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_compare_arm(ctypes.Structure):
+    """Fields below."""
+
+
 class kmb_trace_params(ctypes.Structure):
     """Fields below."""
 
@@ -722,6 +769,22 @@ class kmb_gaps_interval(ctypes.Structure):
 
 
 class kmb_gaps_latency(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_change(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_summary(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_candidate(ctypes.Structure):
     """Fields below."""
 
 
@@ -1100,6 +1163,68 @@ kmb_roofline._fields_ = [
     ("reference_pct", c_double),
 ]
 
+kmb_knob._fields_ = [
+    ("name", c_char_p),
+    ("values", POINTER(c_char_p)),
+    ("value_count", c_uint64),
+]
+
+kmb_candidate._fields_ = [
+    ("struct_size", c_size_t),
+    ("bench", POINTER(kmb_bench_params)),
+    ("knobs", POINTER(kmb_knob)),
+    ("knob_count", c_uint64),
+    ("tune_at", POINTER(POINTER(kmb_bench_params))),
+    ("tune_at_count", c_uint64),
+]
+
+kmb_compare_params._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("threshold_pct", c_double),
+    ("target_pct", c_double),
+    ("min_wall_ns", c_double),
+    ("max_wall_ns", c_double),
+    ("tune_wall_ns", c_double),
+    ("min_cycles", c_uint64),
+    ("max_cycles", c_uint64),
+    ("turn", c_uint64),
+    ("seed", c_uint64),
+    ("baseline", c_uint32),
+    ("flags", c_uint32),
+]
+
+kmb_compare_row._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("result", c_void_p),
+    ("config_text", c_char_p),
+    ("reason", c_char_p),
+    ("ratio", c_double),
+    ("low", c_double),
+    ("high", c_double),
+    ("confidence", c_double),
+    ("design_effect", c_double),
+    ("tuned_ns", c_double),
+    ("cycles", c_uint64),
+    ("configs", c_uint64),
+    ("configs_measured", c_uint64),
+    ("configs_failed", c_uint64),
+    ("config", c_uint32),
+    ("flags", c_uint32),
+    ("verdict", c_int32),
+    ("reserved", c_int32),
+]
+
+kmb_compare_arm._fields_ = [
+    ("struct_size", c_size_t),
+    ("config_text", c_char_p),
+    ("reason", c_char_p),
+    ("ns", c_double),
+    ("config", c_uint32),
+    ("status", c_int32),
+]
+
 kmb_trace_params._fields_ = [
     ("struct_size", c_size_t),
     ("hooks", POINTER(kmb_hooks)),
@@ -1265,6 +1390,64 @@ kmb_gaps_latency._fields_ = [
     ("median_ns", c_double),
 ]
 
+kmb_payoff_change._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("kernel", c_char_p),
+    ("device", c_char_p),
+    ("ratio", c_double),
+    ("low", c_double),
+    ("high", c_double),
+    ("isolated_ns", c_double),
+    ("isolated_low_ns", c_double),
+    ("isolated_high_ns", c_double),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_payoff_params._fields_ = [
+    ("struct_size", c_size_t),
+    ("hooks", POINTER(kmb_hooks)),
+    ("kernel", c_char_p),
+    ("range", c_char_p),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_payoff_summary._fields_ = [
+    ("struct_size", c_size_t),
+    ("verdict", c_char_p),
+    ("candidates", c_uint64),
+    ("launches", c_uint64),
+    ("steps", c_uint64),
+    ("waits", c_uint64),
+    ("in_step_ns", c_double),
+    ("in_step_low_ns", c_double),
+    ("in_step_high_ns", c_double),
+    ("in_step_total_ns", c_double),
+    ("overlapped_ns", c_double),
+    ("step_ns", c_double),
+    ("predicted_ns", c_double),
+    ("predicted_low_ns", c_double),
+    ("predicted_high_ns", c_double),
+    ("saving_ns", c_double),
+    ("saving_low_ns", c_double),
+    ("saving_high_ns", c_double),
+    ("gain_ns", c_double),
+    ("hidden_ns", c_double),
+    ("host_ns", c_double),
+    ("graph_ns", c_double),
+    ("graph_after_ns", c_double),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_payoff_candidate._fields_ = [
+    ("name", c_char_p),
+    ("launches", c_uint64),
+    ("total_ns", c_uint64),
+]
+
 kmb_record_params._fields_ = [
     ("struct_size", c_size_t),
     ("row_limit", c_uint64),
@@ -1354,6 +1537,16 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_part_reference_count": (c_uint64, [c_void_p]),
     "kmb_part_reference": (c_int32, [c_void_p, c_uint64, POINTER(kmb_reference)]),
     "kmb_part_reference_for": (c_int32, [c_void_p, POINTER(kmb_work), c_int32, POINTER(kmb_reference)]),
+    "kmb_knob_value": (c_uint64, [POINTER(kmb_knob), c_uint64, c_uint32, c_uint64]),
+    "kmb_verdict_name": (c_char_p, [c_int32]),
+    "kmb_compare": (c_int32, [c_void_p, POINTER(kmb_candidate), c_size_t, c_uint64, POINTER(kmb_compare_params), POINTER(c_void_p)]),
+    "kmb_comparison_destroy": (None, [c_void_p]),
+    "kmb_comparison_count": (c_uint64, [c_void_p]),
+    "kmb_comparison_row": (c_int32, [c_void_p, c_uint64, POINTER(kmb_compare_row)]),
+    "kmb_comparison_arm": (c_int32, [c_void_p, c_uint64, c_uint64, POINTER(kmb_compare_arm)]),
+    "kmb_comparison_ratios": (c_int32, [c_void_p, c_uint64, POINTER(POINTER(c_double)), POINTER(c_uint64)]),
+    "kmb_comparison_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_comparison_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_trace_format_name": (c_char_p, [c_int32]),
     "kmb_trace_load": (c_int32, [c_char_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),
     "kmb_trace_read": (c_int32, [CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t, POINTER(c_size_t)), c_void_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),
@@ -1379,9 +1572,24 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_gaps_get_finding": (c_int32, [c_void_p, c_uint64, POINTER(kmb_finding)]),
     "kmb_gaps_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_gaps_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_payoff_change_between": (c_int32, [c_void_p, c_void_p, POINTER(kmb_payoff_change)]),
+    "kmb_payoff_evaluate": (c_int32, [c_void_p, POINTER(kmb_payoff_change), POINTER(kmb_payoff_params), POINTER(c_void_p)]),
+    "kmb_payoff_destroy": (None, [c_void_p]),
+    "kmb_payoff_get_summary": (c_int32, [c_void_p, POINTER(kmb_payoff_summary)]),
+    "kmb_payoff_get_candidate": (c_int32, [c_void_p, c_uint64, POINTER(kmb_payoff_candidate)]),
+    "kmb_payoff_note_count": (c_uint64, [c_void_p]),
+    "kmb_payoff_note": (c_char_p, [c_void_p, c_uint64]),
+    "kmb_payoff_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_payoff_write_markdown": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_payoff_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_trace_begin": (c_int32, [c_void_p, POINTER(kmb_record_params), POINTER(c_void_p)]),
     "kmb_trace_range_begin": (c_int32, [c_void_p, c_char_p]),
     "kmb_trace_range_end": (c_int32, [c_void_p]),
     "kmb_trace_end": (c_int32, [c_void_p, POINTER(c_void_p)]),
     "kmb_trace_abandon": (None, [c_void_p]),
+    "kmb_sweep_open": (c_int32, [c_void_p, c_char_p, POINTER(c_void_p)]),
+    "kmb_sweep_find": (c_void_p, [c_void_p, c_char_p, POINTER(kmb_pair), c_uint64]),
+    "kmb_sweep_add": (c_int32, [c_void_p, c_void_p]),
+    "kmb_sweep_results": (c_void_p, [c_void_p]),
+    "kmb_sweep_close": (None, [c_void_p]),
 }
