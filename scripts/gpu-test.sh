@@ -132,6 +132,9 @@ python_part() {
   run 200 python env LD_LIBRARY_PATH="$folder${callers:+:$callers}" python3 \
     "$folder/python/run.py" "$folder/python/cuda.py" "$folder/python" \
     "$folder/libkmb.so.0" . cc
+  run 300 vllm_ops env LD_LIBRARY_PATH="$folder${callers:+:$callers}" \
+    KMB_LIBRARY="$folder/libkmb.so.0" python3 "$folder/python/vllm_ops.py" \
+    "$out/vllm_ops.json"
 }
 
 examples_part() {

@@ -9,7 +9,7 @@ from kmb import _arrays
 
 NEEDS = 'torch numpy'
 QUICK = {'min_samples': 60, 'max_samples': 60, 'min_wall_ms': 1e-6,
-         'warmup_ms': 0, 'confirm': False, 'batch': 1}
+         'max_wall_ms': 6e5, 'warmup_ms': 0, 'confirm': False, 'batch': 1}
 
 
 def device():

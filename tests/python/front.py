@@ -15,7 +15,7 @@ from kmb import _arrays, _library
 
 SOURCE = PACKAGE = LIBRARY = ''
 QUICK = {'min_samples': 20, 'max_samples': 20, 'min_wall_ms': 1e-6,
-         'warmup_ms': 0, 'confirm': False, 'batch': 1}
+         'max_wall_ms': 6e5, 'warmup_ms': 0, 'confirm': False, 'batch': 1}
 
 
 def quick(fn, *args, **kwargs):
@@ -272,7 +272,7 @@ class Faults(unittest.TestCase):
                 fn()
 
         with self.assertRaises(KeyboardInterrupt):
-            kmb.bench(callee, min_wall_ms=60e3, max_wall_ms=60e3, **kwargs)
+            kmb.bench(callee, min_wall_ms=6e5, max_wall_ms=6e5, **kwargs)
         self.assertEqual(signal.getsignal(signal.SIGINT),
                          signal.default_int_handler)
         self.assertEqual(signal.set_wakeup_fd(-1), -1)
@@ -300,7 +300,7 @@ class Faults(unittest.TestCase):
 
         with self.assertRaises(KeyboardInterrupt):
             kmb.bench(callee, device=device, cache='cold',
-                      min_wall_ms=60e3, max_wall_ms=60e3)
+                      min_wall_ms=6e5, max_wall_ms=6e5)
         self.assertEqual(device.cancel_flag.value, 0)
         quick(lambda: None, device=device)
 

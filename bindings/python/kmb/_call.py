@@ -15,14 +15,13 @@ class Call:
     """One call on a device. Callbacks run through ``guard``; ``run`` makes the
     call and raises what they raised."""
 
-    __slots__ = ('device', 'error', 'inside', 'interrupted', 'returned')
+    __slots__ = ('device', 'error', 'inside', 'interrupted')
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.error: Optional[BaseException] = None
         self.inside = False  # the user's code is running
         self.interrupted: Any = None
-        self.returned: Any = None
 
     def guard(self, function: Callable[..., Any]) -> Callable[..., int]:
         """A callback that keeps what ``function`` raises. It gives None,
@@ -44,7 +43,7 @@ class Call:
         """The call's status; what a callback raised comes out as it is."""
         with _Interrupts(self):
             status = function()
-        error, self.error, self.returned = self.error, None, None
+        error, self.error = self.error, None
         if error is not None:
             raise error
         return status

@@ -101,9 +101,12 @@ class Plan:
         except BaseException:
             lib.kmb_result_destroy(out)
             raise
-        finally:
-            lib.kmb_buffers_destroy(self.buffers)
         return Result(out)
+
+    def close(self) -> None:
+        """Gives back what the library holds."""
+        lib.kmb_buffers_destroy(self.buffers)
+        self.buffers = ctypes.c_void_p()
 
 
 def describe(plan: Plan, regions: Sequence[Region],
@@ -312,6 +315,18 @@ def _on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
     return amended(result, _overhead_found(result, overhead))
 
 
+def check_here(plan: Plan, how: Dict[str, Any], returned: Any,
+               args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+    """The caller's check where no buffer of the library's holds an output."""
+    value = how['check'](returned, *args, **kwargs)
+    if not judged(value, how['tolerance'], None):
+        raise errors.IncorrectError(
+            _abi.KMB_ERR_INCORRECT, 'the check failed on what the callable '
+            'returned (%r)' % (value,))
+    plan.metadata['python.check'] = 'what was returned passed before timing'
+    plan.params.flags &= ~_abi.KMB_BENCH_REQUIRE_CHECK
+
+
 def _set_launch(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
                 returned: Optional[Dict[int, Any]]) -> None:
     slot_at = ctypes.c_uint32.from_address
@@ -353,14 +368,7 @@ def _set_check(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
         plan.callback('check', CHECK, compare)
         return
     args, kwargs = all_args[0]
-    value = user_check(fn(*args, **kwargs), *args, **kwargs)
-    if not judged(value, tolerance, None):
-        lib.kmb_buffers_destroy(plan.buffers)
-        raise errors.IncorrectError(
-            _abi.KMB_ERR_INCORRECT, 'the check failed on what the callable '
-            'returned (%r)' % (value,))
-    plan.metadata['python.check'] = 'what was returned passed before timing'
-    plan.params.flags &= ~_abi.KMB_BENCH_REQUIRE_CHECK
+    check_here(plan, how, fn(*args, **kwargs), args, kwargs)
 
 
 def _named(fn: Callable[..., Any]) -> str:
@@ -453,10 +461,13 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
     plan.metadata.update({str(k): str(v) for k, v in (metadata or {}).items()})
     if arguments.fixed:
         plan.metadata['python.not_rotated'] = ', '.join(arguments.fixed)
-    if where.backend == 'host':
-        return _on_host(plan, fn, arguments, options, how)
-    from . import _cuda  # pylint: disable=import-outside-toplevel
-    return _cuda.on_cuda(plan, fn, arguments, options, how)
+    try:
+        if where.backend == 'host':
+            return _on_host(plan, fn, arguments, options, how)
+        from . import _cuda  # pylint: disable=import-outside-toplevel
+        return _cuda.on_cuda(plan, fn, arguments, options, how)
+    finally:
+        plan.close()
 
 
 def _device(given: Union[Device, str, None], arguments: Arguments) -> Device:
