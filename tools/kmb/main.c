@@ -4,6 +4,8 @@
 #include <stdarg.h>
 
 static const subcommand commands[] = {
+    {"compare", "old results and new ones: faster, same or slower",
+     compare_main, compare_help},
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
     {"payoff", "what a faster kernel is worth in a step", payoff_main,
      payoff_help},
@@ -11,8 +13,12 @@ static const subcommand commands[] = {
      peaks_help},
     {"plot roofline", "draws results below their ceilings", plot_roofline_main,
      plot_roofline_help},
+    {"plot samples", "draws samples in order, their histogram and drift",
+     plot_samples_main, plot_samples_help},
     {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
      plot_timeline_help},
+    {"report", "results as a page of Markdown or HTML", report_main,
+     report_help},
     {"sol", "how far a time is from the speed of light", sol_main, sol_help},
     {"work", "FLOPs and least bytes of an operation", work_main, work_help},
 };
