@@ -63,31 +63,89 @@ static void set_state(const kmb_result *before, kmb_payoff_change *change) {
     change->flags |= KMB_PAYOFF_IS_COLD;
 }
 
+/* What is known of the old version. */
+static kmb_status describe(const kmb_result *before, timed *was,
+                           kmb_payoff_change *change) {
+  kmb_status status = time_of(before, was);
+  if (status) return status;
+  change->kernel = kernel_of(before);
+  if (kmb_result_metadata_text(before, "device.name", &change->device))
+    change->device = NULL;
+  change->isolated_ns = was->ns;
+  change->flags = KMB_PAYOFF_HAS_ISOLATED;
+  if (was->interval) {
+    change->isolated_low_ns = was->low;
+    change->isolated_high_ns = was->high;
+    change->flags |= KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
+  }
+  set_state(before, change);
+  return KMB_OK;
+}
+
 static kmb_status between(const kmb_result *before, const kmb_result *after,
                           kmb_payoff_change *change) {
   timed was, is;
   kmb_status status = check_alike(before, after);
-  if (!status) status = time_of(before, &was);
+  if (!status) status = describe(before, &was, change);
   if (!status) status = time_of(after, &is);
   if (status) return status;
   change->name = text_of(after, KMB_VALUE_NAME);
-  change->kernel = kernel_of(before);
-  if (kmb_result_metadata_text(before, "device.name", &change->device))
-    change->device = NULL;
   change->ratio = is.ns / was.ns;
-  change->isolated_ns = was.ns;
-  change->flags = KMB_PAYOFF_HAS_ISOLATED;
-  if (was.interval) {
-    change->isolated_low_ns = was.low;
-    change->isolated_high_ns = was.high;
-    change->flags |= KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
-  }
   if (was.interval && is.interval) {
     change->low = is.low / was.high;
     change->high = is.high / was.low;
   }
-  set_state(before, change);
   return KMB_OK;
+}
+
+/* NULL if there is none. */
+static const kmb_result *baseline_of(const kmb_comparison *comparison) {
+  for (uint64_t i = 0; i < kmb_comparison_count(comparison); i++) {
+    kmb_compare_row row = kmb_compare_row_init();
+    if (!kmb_comparison_row(comparison, i, &row) &&
+        row.verdict == KMB_VERDICT_BASELINE)
+      return row.result;
+  }
+  return NULL;
+}
+
+static kmb_status compared(const kmb_comparison *comparison, uint64_t index,
+                           kmb_payoff_change *change) {
+  timed was;
+  kmb_compare_row row = kmb_compare_row_init();
+  kmb_status status = kmb_comparison_row(comparison, index, &row);
+  if (status) return status;
+  if (row.verdict == KMB_VERDICT_BASELINE)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_payoff_change_compared: candidate %llu is the "
+                     "baseline itself",
+                     (unsigned long long)index);
+  if (!(row.flags & KMB_ROW_RATIO))
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "the comparison has no ratio of \"%.80s\"", row.name);
+  status = describe(baseline_of(comparison), &was, change);
+  change->name = row.name;
+  change->ratio = row.ratio;
+  if (row.flags & KMB_ROW_INTERVAL) {
+    change->low = row.low;
+    change->high = row.high;
+  }
+  return status;
+}
+
+kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
+                                      uint64_t index, kmb_payoff_change *out) {
+  kmb_payoff_change change = kmb_payoff_change_init();
+  kmbi_error_state saved;
+  if (!comparison || !out)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_payoff_change_compared: %s is NULL",
+                     !comparison ? "comparison" : "change");
+  kmbi_error_save(&saved);
+  kmb_status status = compared(comparison, index, &change);
+  if (status) return status;
+  kmbi_error_restore(&saved);
+  return kmbi_copy_out(out, &change, sizeof change, KMBI_PAYOFF_CHANGE_V1,
+                       "kmb_payoff_change_compared: change");
 }
 
 kmb_status kmb_payoff_change_between(const kmb_result *before,

@@ -6,6 +6,7 @@
 #ifndef KMB_PAYOFF_H
 #define KMB_PAYOFF_H
 
+#include <kmb/compare.h>
 #include <kmb/trace.h>
 
 #ifdef __cplusplus
@@ -156,6 +157,23 @@ typedef struct kmb_payoff_candidate {
 KMB_API kmb_status kmb_payoff_change_between(const kmb_result *before,
                                              const kmb_result *after,
                                              kmb_payoff_change *change);
+
+/** The change that a comparison found: its paired ratio with its interval; the
+ *  rest as from kmb_payoff_change_between().
+ *  @param comparison   a comparison
+ *  @param index        of a candidate that is not the baseline
+ *  @param[out] change  written up to its `struct_size`; strings belong to the
+ *                      comparison
+ *  @retval KMB_ERR_INVALID      NULL, no such candidate, or the baseline
+ *  @retval KMB_ERR_UNAVAILABLE  it has no ratio, or the baseline no time
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @units ns
+ *  @since 0.1 */
+KMB_API kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
+                                              uint64_t index,
+                                              kmb_payoff_change *change);
 
 /** Predicts a step with a changed kernel. What matches several kernels is no
  *  error: they are listed, and nothing is predicted.

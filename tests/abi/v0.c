@@ -1304,6 +1304,8 @@ SIGNATURE(kmb_gaps_write_text, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_payoff_change_between, int32_t (*)(const kmb_result *,
     const kmb_result *, kmb_payoff_change *));
+SIGNATURE(kmb_payoff_change_compared, int32_t (*)(const kmb_comparison *,
+    uint64_t, kmb_payoff_change *));
 SIGNATURE(kmb_payoff_evaluate, int32_t (*)(const kmb_trace *,
     const kmb_payoff_change *, const kmb_payoff_params *, kmb_payoff **));
 SIGNATURE(kmb_payoff_destroy, void (*)(kmb_payoff *));
@@ -1453,6 +1455,7 @@ static const function functions[] = {
     (function)kmb_gaps_write_json,
     (function)kmb_gaps_write_text,
     (function)kmb_payoff_change_between,
+    (function)kmb_payoff_change_compared,
     (function)kmb_payoff_evaluate,
     (function)kmb_payoff_destroy,
     (function)kmb_payoff_get_summary,
@@ -1479,7 +1482,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 136 ? 0 : 1;
+  return count == 137 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -408,6 +408,51 @@ static void a_step_that_differs_is_told(void) {
   kmb_trace_destroy(trace);
 }
 
+static volatile uint64_t sink;
+
+static kmb_status count_to(void *user, const kmb_launch *l) {
+  (void)l;
+  for (uint64_t i = 0; i < *(const uint64_t *)user; i++)
+    sink = i;
+  return KMB_OK;
+}
+
+/* A comparison gives its own ratio, not that of the two times. */
+static void a_comparison_is_a_change(void) {
+  static uint64_t counts[] = {20000, 10000};
+  kmb_device *device = NULL;
+  kmb_comparison *comparison = NULL;
+  kmb_bench_params b[2] = {kmb_bench_params_init(), kmb_bench_params_init()};
+  kmb_candidate c[2] = {kmb_candidate_init(), kmb_candidate_init()};
+  kmb_payoff_change change = kmb_payoff_change_init();
+  kmb_compare_row row = kmb_compare_row_init();
+  REQUIRE_OK(kmb_device_open("host", NULL, &device));
+  for (int i = 0; i < 2; i++) {
+    b[i].name = i ? "half" : "whole";
+    b[i].launch = count_to;
+    b[i].launch_user = &counts[i];
+    c[i].bench = &b[i];
+  }
+  REQUIRE_OK(kmb_compare(device, c, sizeof c[0], 2, NULL, &comparison));
+  REQUIRE_OK(kmb_comparison_row(comparison, 1, &row));
+  REQUIRE_OK(kmb_payoff_change_compared(comparison, 1, &change));
+  REQUIRE_STR(change.name, "half");
+  REQUIRE(change.ratio == row.ratio);
+  REQUIRE(!(row.flags & KMB_ROW_INTERVAL) ||
+          (change.low == row.low && change.high == row.high));
+  REQUIRE(change.flags & KMB_PAYOFF_HAS_ISOLATED && change.isolated_ns > 0);
+  REQUIRE(!change.kernel && change.device);
+  REQUIRE_STATUS(kmb_payoff_change_compared(comparison, 0, &change),
+                 KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_payoff_change_compared(comparison, 2, &change),
+                 KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_payoff_change_compared(comparison, 1, NULL),
+                 KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_payoff_change_compared(NULL, 1, &change), KMB_ERR_INVALID);
+  kmb_comparison_destroy(comparison);
+  kmb_device_close(device);
+}
+
 static void all_three_are_written(void) {
   sim_init(&step);
   for (int i = 0; i < LAYERS; i++)
@@ -447,6 +492,7 @@ int main(void) {
   RUN(another_device_is_refused_unless_told);
   RUN(arguments_are_checked);
   RUN(a_step_that_differs_is_told);
+  RUN(a_comparison_is_a_change);
   RUN(all_three_are_written);
   return 0;
 }

@@ -1573,6 +1573,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_gaps_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_gaps_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_payoff_change_between": (c_int32, [c_void_p, c_void_p, POINTER(kmb_payoff_change)]),
+    "kmb_payoff_change_compared": (c_int32, [c_void_p, c_uint64, POINTER(kmb_payoff_change)]),
     "kmb_payoff_evaluate": (c_int32, [c_void_p, POINTER(kmb_payoff_change), POINTER(kmb_payoff_params), POINTER(c_void_p)]),
     "kmb_payoff_destroy": (None, [c_void_p]),
     "kmb_payoff_get_summary": (c_int32, [c_void_p, POINTER(kmb_payoff_summary)]),
