@@ -410,6 +410,7 @@ VALUE(KMB_PART_SPARSE, 27);
 VALUE(KMB_PART_NEVER_FROM_RATES, 28);
 VALUE(KMB_PART_SOURCE, 29);
 VALUE(KMB_PART_ORIGIN, 30);
+VALUE(KMB_CODE_HASH_SIZE, 65);
 VALUE(KMB_TRACE_AUTO, 0);
 VALUE(KMB_TRACE_NSYS_CSV, 1);
 VALUE(KMB_TRACE_NSYS_SQLITE, 2);
@@ -1095,6 +1096,7 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
     kmb_reference *));
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
+SIGNATURE(kmb_code_hash, int32_t (*)(const void *, uint64_t, char *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
 SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
     kmb_trace **));
@@ -1230,6 +1232,7 @@ static const function functions[] = {
     (function)kmb_part_reference_count,
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
+    (function)kmb_code_hash,
     (function)kmb_trace_format_name,
     (function)kmb_trace_load,
     (function)kmb_trace_read,
@@ -1267,7 +1270,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 111 ? 0 : 1;
+  return count == 112 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -24,6 +24,8 @@ typedef struct subcommand {
   void (*help)(FILE *to);
 } subcommand;
 
+int code_main(int argc, char **argv);
+void code_help(FILE *to);
 int gaps_main(int argc, char **argv);
 void gaps_help(FILE *to);
 int peaks_main(int argc, char **argv);

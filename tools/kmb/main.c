@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 static const subcommand commands[] = {
+    {"code", "what a kernel was compiled to", code_main, code_help},
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
     {"peaks", "what is known of a part, and from where", peaks_main,
      peaks_help},
