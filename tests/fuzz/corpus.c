@@ -12,6 +12,7 @@ static const struct {
 } kinds[] = {
     {"json", fuzz_json},
     {"peaks", fuzz_peaks},
+    {"listing", fuzz_listing},
 #ifdef KMB_HAS_LIBELF
     {"cubin", fuzz_cubin},
 #endif

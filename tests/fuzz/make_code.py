@@ -22,9 +22,25 @@ def cubins(data):
     }
 
 
+def listings(data):
+    parts = (data / 'kernels.sass').read_text().split('//---------')
+    dot = next(p for p in parts if '.text.dot' in p)
+    copies = (data / 'copies.cuobjdump').read_text()
+    return {
+        'ok-nvdisasm': dot.encode(),
+        'ok-older': (data / 'older.sass').read_bytes(),
+        'ok-cuobjdump': copies[:len(copies) // 2].encode(),
+        'ok-matrix': (data / 'matrix.sass').read_bytes(),
+        'ok-loops': b'Function : k\n/*0000*/ MOV R0, RZ ;\n.a:\n/*0010*/ '
+                    b'LDG.E R2, [R4.64] ;\n/*0020*/ @P0 BRA 0x10 ;\n'
+                    b'/*0030*/ BRA P1, `(.a) ;\n/*0040*/ EXIT ;\n',
+        'bad-none': b'/*0000*/ LDG.E R0, [R2] ;\n',
+    }
+
+
 def main():
     data, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    for kind, files in (('cubin', cubins(data)),):
+    for kind, files in (('cubin', cubins(data)), ('listing', listings(data))):
         (folder / kind).mkdir(parents=True, exist_ok=True)
         for old in (folder / kind).iterdir():
             old.unlink()

@@ -18,3 +18,4 @@ nvcc -ptx -arch=sm_90a -o older.ptx tiny.cu
 sed 's/^\.version.*/.version 8.0/' older.ptx |
   "$OLDER_PTXAS" -arch=sm_90a -o older.cubin -
 rm older.ptx
+nvdisasm -c older.cubin >older.sass
