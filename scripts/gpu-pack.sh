@@ -17,6 +17,7 @@ for program in cuda_copy cuda_gemm cuda_trace; do
   cp "$build/examples/$program" "$folder/" || exit 1
 done
 cp bench/peers_gpu.py bench/peers_ceilings.py "$folder/" || exit 1
+cp tests/data/code/kernels.cubin "$folder/" || exit 1
 # The tests' device code as text, for other programs to load.
 python3 - tests/gpu/kernels.ptx.h >"$folder/kernels.ptx" <<'PYTHON' || exit 1
 import re, sys

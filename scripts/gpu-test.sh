@@ -5,13 +5,13 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests hip examples accuracy moves cost ceilings peers sanitizer
+# parts: open tests code hip examples accuracy moves cost ceilings peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests hip examples accuracy moves cost ceilings peers sanitizer}
+parts=${*:-open tests code hip examples accuracy moves cost ceilings peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -108,6 +108,11 @@ tests_part() {
   run 60 hang_event "$folder/gpu_lost" hang 3
 }
 
+code_part() {
+  run 120 code "$folder/gpu_code" "$out/code.json" "$folder/kernels.cubin" \
+    "$out/code.d"
+}
+
 # The HIP backend on this NVIDIA GPU, through HIP of our own that forwards to
 # the driver and NVRTC: its logic, not AMD's hardware.
 hip_part() {
@@ -175,6 +180,7 @@ for part in $parts; do
   case $part in
   open) open_part ;;
   tests) tests_part ;;
+  code) code_part ;;
   hip) hip_part ;;
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
