@@ -16,6 +16,9 @@ for program in cuda_copy cuda_gemm cuda_trace; do
   [ -x "$build/examples/$program" ] || continue
   cp "$build/examples/$program" "$folder/" || exit 1
 done
+mkdir -p "$folder/python" || exit 1
+cp -R bindings/python/kmb tests/python/run.py tests/python/cuda.py \
+  "$folder/python/" || exit 1
 cp bench/peers_gpu.py bench/peers_ceilings.py "$folder/" || exit 1
 cp tests/data/code/kernels.cubin "$folder/" || exit 1
 # The tests' device code as text, for other programs to load.

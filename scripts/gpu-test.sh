@@ -5,13 +5,15 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests code hip examples accuracy moves cost ceilings peers sanitizer
+# parts: open tests code hip python examples accuracy moves cost compare ceilings
+#        peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests code hip examples accuracy moves cost ceilings peers sanitizer}
+parts=${*:-open tests code hip python examples accuracy moves cost compare ceilings \
+peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -130,6 +132,13 @@ hip_part() {
     "$folder/gpu_hip_accuracy" "$out/hip_on_cuda.json"
 }
 
+# The Python front on tensors of torch.
+python_part() {
+  run 200 python env LD_LIBRARY_PATH="$folder${callers:+:$callers}" python3 \
+    "$folder/python/run.py" "$folder/python/cuda.py" "$folder/python" \
+    "$folder/libkmb.so.0" . cc
+}
+
 examples_part() {
   run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
   run 60 cuda_trace "$folder/cuda_trace" cuda:0 "$out/cuda_trace.json"
@@ -182,9 +191,11 @@ for part in $parts; do
   tests) tests_part ;;
   code) code_part ;;
   hip) hip_part ;;
+  python) python_part ;;
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
   moves) run 60 moves "$folder/gpu_moves" "$out/moves.json" ;;
+  compare) run 60 compare "$folder/gpu_compare" "$out/compare.json" ;;
   cost) run 60 cost "$folder/gpu_cost" "$out/cost.json" ;;
   ceilings) ceilings_part ;;
   peers) peers_part ;;
