@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fuzzes what reads files with libFuzzer: results as JSON, tables of parts, and
-# each importer of traces. Each target starts from its folder in
+# Fuzzes what reads files with libFuzzer: results as JSON, tables of parts,
+# cubins, listings of disassemblers, and each importer of traces. Each target starts from its folder in
 # tests/fuzz/corpus. Exits with 77 where clang or its fuzzer runtime is missing.
 #
 # usage: fuzz.sh [SECONDS] [SOURCE_DIR] [TARGET...]
@@ -13,7 +13,7 @@ seconds=${1:-30}
 cd "${1:-$(dirname "$0")/..}" || exit 1
 [ $# = 0 ] || shift
 [ $# != 0 ] || set -- json peaks nsys-csv rocprof-csv chrome-json nsys-sqlite \
-  nvprof gzip kmb
+  nvprof gzip kmb cubin listing
 compiler=$(command -v clang || command -v clang-14) || {
   echo "clang was not found (Debian package clang)"
   exit 77
@@ -50,9 +50,24 @@ format_of() {
 
 # link TARGET
 link() {
+  more=
   case $1 in
   json | peaks)
     sources="tests/fuzz/$1.c tests/fuzz/property_$1.c" define=NONE
+    ;;
+  listing)
+    sources="tests/fuzz/$1.c tests/fuzz/property_$1.c \
+tools/kmb/code_class.c tools/kmb/code_listing.c tools/kmb/code_loops.c"
+    define=NONE
+    ;;
+  cubin)
+    pkg-config --exists libelf || {
+      echo "$1: libelf was not found (Debian package libelf-dev)"
+      return 1
+    }
+    sources="tests/fuzz/$1.c tests/fuzz/property_$1.c tools/kmb/code_image.c \
+tools/kmb/code_names.c" define=NONE
+    more=$(pkg-config --libs libelf)
     ;;
   *)
     sources="tests/fuzz/trace.c tests/fuzz/trace_property.c"
@@ -62,7 +77,7 @@ link() {
   # shellcheck disable=SC2046,SC2086 # lists of words
   "$compiler" $flags -fsanitize=fuzzer "-D$define" $sources \
     "$work"/objects/*.o $(pkg-config --libs hwloc jansson) -lm -lpthread \
-    -o "$work/$1"
+    $more -o "$work/$1"
 }
 
 # fuzz TARGET

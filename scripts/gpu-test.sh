@@ -5,14 +5,14 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests hip python examples accuracy moves cost compare ceilings
+# parts: open tests code hip python examples accuracy moves cost compare ceilings
 #        peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests hip python examples accuracy moves cost compare ceilings \
+parts=${*:-open tests code hip python examples accuracy moves cost compare ceilings \
 peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
@@ -110,6 +110,11 @@ tests_part() {
   run 60 hang_event "$folder/gpu_lost" hang 3
 }
 
+code_part() {
+  run 120 code "$folder/gpu_code" "$out/code.json" "$folder/kernels.cubin" \
+    "$out/code.d"
+}
+
 # The HIP backend on this NVIDIA GPU, through HIP of our own that forwards to
 # the driver and NVRTC: its logic, not AMD's hardware.
 hip_part() {
@@ -187,6 +192,7 @@ for part in $parts; do
   case $part in
   open) open_part ;;
   tests) tests_part ;;
+  code) code_part ;;
   hip) hip_part ;;
   python) python_part ;;
   examples) examples_part ;;

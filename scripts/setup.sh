@@ -44,6 +44,7 @@ have() {
   abigail-tools) command -v abidiff ;;
   libbenchmark-dev) pkg-config --exists benchmark ;;
   libcairo2-dev) pkg-config --exists cairo ;;
+  libelf-dev) pkg-config --exists libelf ;;
   clang) command -v clang ;;
   *) command -v "$1" ;;
   esac >/dev/null 2>&1

@@ -9,7 +9,7 @@
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
-packages="$basic g++ libcairo2-dev python3-jsonschema"
+packages="$basic g++ libcairo2-dev libelf-dev python3-jsonschema"
 full=no
 case ${KMB_TEST:-} in
 '') ;;

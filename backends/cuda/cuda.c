@@ -249,6 +249,8 @@ static const kmb_backend_ops ops = {
     .record_begin = kmbi_cuda_record_begin,
     .record_point = kmbi_cuda_record_point,
     .record_end = kmbi_cuda_record_end,
+    .code_begin = kmbi_cuda_code_begin,
+    .code_end = kmbi_cuda_code_end,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

@@ -214,6 +214,11 @@ kmb_status kmbi_cuda_record_point(void *self, void *record, uint64_t *now_ns,
 kmb_status kmbi_cuda_record_end(void *self, void *record,
                                 const kmb_record_sink *sink);
 
+/* code.c */
+kmb_status kmbi_cuda_code_begin(void *self, void **capture);
+kmb_status kmbi_cuda_code_end(void *self, void *capture,
+                              const kmb_code_sink *sink);
+
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
                              uint64_t batch, double *ns,

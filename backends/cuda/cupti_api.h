@@ -57,7 +57,11 @@ enum {
   KMBI_CUPTI_EXTERNAL_CUSTOM2 = 5, /* others use the first two */
   KMBI_CUPTI_FLUSH_FORCED = 1,
   KMBI_CUPTI_DOMAIN_DRIVER = 1,
-  KMBI_CUPTI_DOMAIN_RUNTIME = 2
+  KMBI_CUPTI_DOMAIN_RUNTIME = 2,
+  KMBI_CUPTI_DOMAIN_RESOURCE = 3,
+  KMBI_CUPTI_MODULE_LOADED = 6,
+  KMBI_CUPTI_MODULE_UNLOAD = 7,
+  KMBI_CUPTI_CALL_ENTER = 0
 };
 
 /* What a copy goes from and to: X(name, value, text); an A is an array. */
@@ -144,6 +148,54 @@ enum {
   KMBI_CUPTI_COPY_MAP(KMBI_CUPTI_COPY_ENUM)
 #undef KMBI_CUPTI_COPY_ENUM
 };
+
+/* Calls that launch kernels, by how their parameters are read; and graphs. */
+#define KMBI_CUPTI_LAUNCH_CALLS(X)              \
+  X(cuLaunchKernel, 307, PLAIN)                 \
+  X(cuLaunchKernel_ptsz, 442, PLAIN)            \
+  X(cuLaunchCooperativeKernel, 477, PLAIN)      \
+  X(cuLaunchCooperativeKernel_ptsz, 478, PLAIN) \
+  X(cuLaunchKernelEx, 652, CONFIG)              \
+  X(cuLaunchKernelEx_ptsz, 653, CONFIG)         \
+  X(cuGraphLaunch, 514, GRAPH)                  \
+  X(cuGraphLaunch_ptsz, 515, GRAPH)
+
+/* What callbacks are given. */
+typedef struct kmbi_cupti_called { /* of a call */
+  kmbi_cupti_enum site;
+  const char *function;
+  const void *parameters;
+  void *returned;
+  const char *symbol; /* of a launch: the kernel's name */
+  kmbi_cu_context context;
+} kmbi_cupti_called;
+
+typedef struct kmbi_cupti_resource {
+  kmbi_cu_context context;
+  void *handle;
+  void *described;
+} kmbi_cupti_resource;
+
+typedef struct kmbi_cupti_module {
+  uint32_t id;
+  size_t size;
+  const char *image;
+} kmbi_cupti_module;
+
+/* Beginnings of launches' parameters. */
+typedef struct kmbi_cupti_launch_plain {
+  kmbi_cu_function function;
+  unsigned grid[3], block[3];
+  unsigned shared;
+} kmbi_cupti_launch_plain;
+
+typedef struct kmbi_cupti_launch_config {
+  const struct kmbi_cupti_config {
+    unsigned grid[3], block[3];
+    unsigned shared;
+  } * config;
+  kmbi_cu_function function;
+} kmbi_cupti_launch_config;
 
 /* Prefixes of records. */
 typedef struct kmbi_cupti_kernel {
@@ -235,7 +287,10 @@ typedef void (*kmbi_cupti_complete)(kmbi_cu_context context, uint32_t stream,
   X(cuptiGetContextId, 2, REQUIRED, (kmbi_cu_context context, uint32_t * id))  \
   X(cuptiGetTimestamp, 1, REQUIRED, (uint64_t * ns))                           \
   X(cuptiGetCallbackName, 2, REQUIRED,                                         \
-    (kmbi_cupti_enum domain, uint32_t id, const char **name))
+    (kmbi_cupti_enum domain, uint32_t id, const char **name))                  \
+  X(cuptiEnableCallback, 2, OPTIONAL,                                          \
+    (uint32_t enable, kmbi_cupti_subscriber subscriber,                        \
+     kmbi_cupti_enum domain, uint32_t id))
 
 typedef struct kmbi_cupti_api {
 #define KMBI_CUPTI_FIELD(name, version, need, arguments) \

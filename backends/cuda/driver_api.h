@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 /* The tags are the driver's own, so that prototypes can be compared. */
+struct CUkern_st;
 typedef struct CUctx_st *kmbi_cu_context;
 typedef struct CUmod_st *kmbi_cu_module;
 typedef struct CUfunc_st *kmbi_cu_function;
@@ -173,6 +174,13 @@ enum { KMBI_CU_EDGE_PROGRAMMATIC = 1 };
   X(cuModuleUnload, 2000, "cuModuleUnload", REQUIRED, (kmbi_cu_module module)) \
   X(cuModuleGetFunction, 2000, "cuModuleGetFunction", REQUIRED,                \
     (kmbi_cu_function * function, kmbi_cu_module module, const char *name))    \
+  X(cuFuncGetAttribute, 2020, "cuFuncGetAttribute", OPTIONAL,                  \
+    (int *value, kmbi_cu_enum attribute, kmbi_cu_function function))           \
+  X(cuKernelGetFunction, 12000, "cuKernelGetFunction", OPTIONAL,               \
+    (kmbi_cu_function * function, struct CUkern_st * kernel))                  \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,                         \
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor", OPTIONAL,                   \
+    (int *blocks, kmbi_cu_function function, int threads, size_t shared))      \
   X(cuLaunchKernel, 4000, "cuLaunchKernel", REQUIRED,                          \
     (kmbi_cu_function function, unsigned grid_x, unsigned grid_y,              \
      unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,    \

@@ -133,19 +133,11 @@ static void disable_all(kmbi_cuda *self, const kmbi_cupti_api *api) {
     (void)api->cuptiActivityDisable(kinds[i]);
 }
 
-static void ignore(void *user, kmbi_cupti_enum domain, uint32_t id,
-                   const void *data) {
-  (void)user;
-  (void)domain;
-  (void)id;
-  (void)data;
-}
-
 /* Subscribing tells whether somebody else holds CUPTI. Under `change`. */
 static kmb_status subscribe(kmbi_cuda *self, const kmbi_cupti_api *api) {
   if (subscribed) return KMB_OK;
-  kmb_status status =
-      CUPTI(self, api, cuptiSubscribe, &subscriber, ignore, NULL);
+  kmb_status status = CUPTI(self, api, cuptiSubscribe, &subscriber,
+                            kmbi_cupti_called_back, NULL);
   if (status) return status;
   if (!registered)
     status = CUPTI(self, api, cuptiActivityRegisterCallbacks,
@@ -485,7 +477,7 @@ static kmb_status start_recording(kmbi_cuda *self, kmbi_cupti_recorder *r) {
 }
 
 /* Under `change`. */
-static kmb_status record(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+static kmb_status can_begin(kmbi_cuda *self) {
   if (recording) return busy_recording(self);
   pthread_mutex_lock(&lock);
   bool measured = clients != NULL;
@@ -494,7 +486,13 @@ static kmb_status record(kmbi_cuda *self, kmbi_cupti_recorder *r) {
     return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
                           "a measurement with TRACE runs in this process: "
                           "record before or after it");
-  kmb_status status = subscribe(self, r->api);
+  return KMB_OK;
+}
+
+/* Under `change`. */
+static kmb_status record(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+  kmb_status status = can_begin(self);
+  if (!status) status = subscribe(self, r->api);
   if (status) return status;
   status = start_recording(self, r);
   if (status)
@@ -555,6 +553,81 @@ kmb_status kmbi_cupti_record_end(kmbi_cuda *self, kmbi_cupti_recorder *r) {
   if (!status && r->no_memory)
     status = KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
                             "no memory for all that was recorded");
+  return status;
+}
+
+/* Captures of code. */
+
+static const struct {
+  kmbi_cupti_enum domain;
+  uint32_t id;
+} code_calls[] = {{KMBI_CUPTI_DOMAIN_RESOURCE, KMBI_CUPTI_MODULE_LOADED},
+                  {KMBI_CUPTI_DOMAIN_RESOURCE, KMBI_CUPTI_MODULE_UNLOAD},
+#define ROW(name, id, how) {KMBI_CUPTI_DOMAIN_DRIVER, id},
+                  KMBI_CUPTI_LAUNCH_CALLS(ROW)
+#undef ROW
+};
+enum { CODE_CALLS = sizeof code_calls / sizeof code_calls[0] };
+
+/* Off is off: one that fails does not keep the others on. */
+static void stop_code(const kmbi_cupti_api *api) {
+  for (int i = 0; i < CODE_CALLS; i++)
+    (void)api->cuptiEnableCallback(0, subscriber, code_calls[i].domain,
+                                   code_calls[i].id);
+  kmbi_cupti_code_set(NULL);
+}
+
+/* Under `change`. */
+static kmb_status start_code(kmbi_cuda *self, const kmbi_cupti_api *api,
+                             kmbi_cupti_coder *coder) {
+  kmb_status status = can_begin(self);
+  if (!status) status = subscribe(self, api);
+  if (status) return status;
+  kmbi_cupti_code_set(coder);
+  for (int i = 0; i < CODE_CALLS && !status; i++)
+    status = CUPTI(self, api, cuptiEnableCallback, 1, subscriber,
+                   code_calls[i].domain, code_calls[i].id);
+  if (status) {
+    stop_code(api);
+    end_session(self, api);
+    return status;
+  }
+  recording = used = true;
+  return KMB_OK;
+}
+
+kmb_status kmbi_cupti_code_begin(kmbi_cuda *self, kmbi_cupti_coder *coder) {
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  if (!api) return status;
+  if (!api->cuptiEnableCallback)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
+                          "this CUPTI has no cuptiEnableCallback");
+  if (!enter(&tracing, &quiet))
+    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                          "another thread measures with EVENT or GRAPH, which "
+                          "a capture of code would disturb");
+  pthread_mutex_lock(&change);
+  status = start_code(self, api, coder);
+  pthread_mutex_unlock(&change);
+  if (status) leave(&tracing);
+  return status;
+}
+
+kmb_status kmbi_cupti_code_end(kmbi_cuda *self) {
+  kmb_status status = KMB_OK;
+  const kmbi_cupti_api *api = get_api(self, &status);
+  pthread_mutex_lock(&change);
+  kmbi_cupti_code_set(NULL);
+  if (self->lost)
+    status = KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
+                            "cuda:%d was lost while its code was captured",
+                            self->ordinal);
+  if (!self->lost && api) stop_code(api);
+  if (!self->lost && api) end_session(self, api);
+  recording = false;
+  pthread_mutex_unlock(&change);
+  leave(&tracing);
   return status;
 }
 

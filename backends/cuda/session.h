@@ -70,6 +70,14 @@ typedef struct kmbi_cupti_client {
   bool no_memory;   /* a record could not be kept */
 } kmbi_cupti_client;
 
+/* A capture of code: the session's only client while there is one, as a
+ * recording is. */
+typedef struct kmbi_cupti_coder kmbi_cupti_coder;
+/* code.c: what CUPTI calls while a capture is on. */
+void kmbi_cupti_called_back(void *user, kmbi_cupti_enum domain, uint32_t id,
+                            const void *data);
+void kmbi_cupti_code_set(kmbi_cupti_coder *coder);
+
 /* names.c: a copy that stays until it is released; NULL for NULL, beyond the
  * most there may be (4096), and without memory. From the C library, since
  * records may be read on another thread. */
@@ -116,6 +124,10 @@ kmb_status kmbi_cupti_record_begin(kmbi_cuda *self,
  * recorder any more, whatever is returned. */
 kmb_status kmbi_cupti_record_end(kmbi_cuda *self,
                                  kmbi_cupti_recorder *recorder);
+/* Turns on, and off, what a capture of code needs; nothing comes to the coder
+ * any more once it is off, whatever is returned. */
+kmb_status kmbi_cupti_code_begin(kmbi_cuda *self, kmbi_cupti_coder *coder);
+kmb_status kmbi_cupti_code_end(kmbi_cuda *self);
 /* CUPTI's time now. */
 kmb_status kmbi_cupti_now(kmbi_cuda *self, double *ns);
 

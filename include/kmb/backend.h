@@ -10,6 +10,7 @@
 #define KMB_BACKEND_H
 
 #include <kmb/bench.h>
+#include <kmb/code.h>
 #include <kmb/record.h>
 
 #ifdef __cplusplus
@@ -217,6 +218,19 @@ typedef struct kmb_record_sink {
   void (*dropped)(void *ctx, uint64_t count);
 } kmb_record_sink;
 
+/** Takes captured code, of the library: any status but KMB_OK ends it and is to
+ * be returned. All is copied. */
+typedef struct kmb_code_sink {
+  size_t struct_size;
+  void *ctx;
+  /** A kernel and its image, NULL if there is none; what it says of hashes is
+   * not looked at. */
+  kmb_status (*kernel)(void *ctx, const kmb_code_kernel *kernel,
+                       const void *image, uint64_t bytes);
+  /** Once: of the info, what the library cannot count itself. */
+  void (*info)(void *ctx, const kmb_code_info *info);
+} kmb_code_sink;
+
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
   size_t struct_size;
@@ -348,6 +362,13 @@ typedef struct kmb_backend_ops {
                              uint64_t *process, uint64_t *thread);
   kmb_status (*record_end)(void *self, void *record,
                            const kmb_record_sink *sink);
+
+  /** Captures of the code of what this process launches between the two calls.
+   *  Both or none; optional. `code_end` gives what was captured, or drops it
+   *  where `sink` is NULL; the capture is gone whatever it returns. In a forked
+   *  child it gives back host memory alone. */
+  kmb_status (*code_begin)(void *self, void **capture);
+  kmb_status (*code_end)(void *self, void *capture, const kmb_code_sink *sink);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or

@@ -79,6 +79,7 @@ TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
 TYPE(kmb_part_value, int32_t);
+TYPE(kmb_code_run_fn, int32_t (*)(void *));
 TYPE(kmb_verdict, int32_t);
 TYPE(kmb_trace_format, int32_t);
 TYPE(kmb_call_kind, int32_t);
@@ -411,6 +412,9 @@ VALUE(KMB_PART_SPARSE, 27);
 VALUE(KMB_PART_NEVER_FROM_RATES, 28);
 VALUE(KMB_PART_SOURCE, 29);
 VALUE(KMB_PART_ORIGIN, 30);
+VALUE(KMB_CODE_HASH_SIZE, 65);
+VALUE(KMB_CODE_HAS_ATTRIBUTES, 1);
+VALUE(KMB_CODE_HAS_OCCUPANCY, 2);
 VALUE(KMB_COMPARE_SEED, 1);
 VALUE(KMB_COMPARE_ANY_TIMER, 2);
 VALUE(KMB_COMPARE_ANY_LAUNCH, 4);
@@ -809,6 +813,35 @@ MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
 MEMBER(kmb_roofline, reference_pct, 96, 8, double);
 GROWS(kmb_roofline, 104);
 
+MEMBER(kmb_code_kernel, struct_size, 0, 8, size_t);
+MEMBER(kmb_code_kernel, name, 8, 8, const char *);
+MEMBER(kmb_code_kernel, arch, 16, 8, const char *);
+MEMBER(kmb_code_kernel, hash, 24, 8, const char *);
+MEMBER(kmb_code_kernel, reason, 32, 8, const char *);
+MEMBER(kmb_code_kernel, launches, 40, 8, uint64_t);
+MEMBER(kmb_code_kernel, registers, 48, 8, uint64_t);
+MEMBER(kmb_code_kernel, static_shared_bytes, 56, 8, uint64_t);
+MEMBER(kmb_code_kernel, local_bytes, 64, 8, uint64_t);
+MEMBER(kmb_code_kernel, max_threads, 72, 8, uint64_t);
+MEMBER(kmb_code_kernel, dynamic_shared_bytes, 80, 8, uint64_t);
+MEMBER(kmb_code_kernel, blocks_per_unit, 88, 8, uint64_t);
+MEMBER(kmb_code_kernel, grid_x, 96, 4, uint32_t);
+MEMBER(kmb_code_kernel, grid_y, 100, 4, uint32_t);
+MEMBER(kmb_code_kernel, grid_z, 104, 4, uint32_t);
+MEMBER(kmb_code_kernel, block_x, 108, 4, uint32_t);
+MEMBER(kmb_code_kernel, block_y, 112, 4, uint32_t);
+MEMBER(kmb_code_kernel, block_z, 116, 4, uint32_t);
+MEMBER(kmb_code_kernel, flags, 120, 4, uint32_t);
+MEMBER(kmb_code_kernel, reserved, 124, 4, uint32_t);
+GROWS(kmb_code_kernel, 128);
+
+MEMBER(kmb_code_info, struct_size, 0, 8, size_t);
+MEMBER(kmb_code_info, kernels, 8, 8, uint64_t);
+MEMBER(kmb_code_info, images, 16, 8, uint64_t);
+MEMBER(kmb_code_info, graph_launches, 24, 8, uint64_t);
+MEMBER(kmb_code_info, elsewhere, 32, 8, uint64_t);
+GROWS(kmb_code_info, 40);
+
 MEMBER(kmb_knob, name, 0, 8, const char *);
 MEMBER(kmb_knob, values, 8, 8, const char *const *);
 MEMBER(kmb_knob, value_count, 16, 8, uint64_t);
@@ -1100,6 +1133,8 @@ SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
 SIGNATURE(kmb_reference_init, kmb_reference (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
+SIGNATURE(kmb_code_kernel_init, kmb_code_kernel (*)(void));
+SIGNATURE(kmb_code_info_init, kmb_code_info (*)(void));
 SIGNATURE(kmb_candidate_init, kmb_candidate (*)(void));
 SIGNATURE(kmb_compare_params_init, kmb_compare_params (*)(void));
 SIGNATURE(kmb_compare_row_init, kmb_compare_row (*)(void));
@@ -1241,6 +1276,16 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
     kmb_reference *));
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
+SIGNATURE(kmb_code_capture, int32_t (*)(kmb_device *, int32_t (*)(void *),
+    void *, kmb_code **));
+SIGNATURE(kmb_code_destroy, void (*)(kmb_code *));
+SIGNATURE(kmb_code_get_info, int32_t (*)(const kmb_code *, kmb_code_info *));
+SIGNATURE(kmb_code_get_kernel, int32_t (*)(const kmb_code *, uint64_t,
+    kmb_code_kernel *));
+SIGNATURE(kmb_code_get_image, int32_t (*)(const kmb_code *, uint64_t,
+    const void **, uint64_t *));
+SIGNATURE(kmb_code_save, int32_t (*)(const kmb_code *, const char *));
+SIGNATURE(kmb_code_hash, int32_t (*)(const void *, uint64_t, char *));
 SIGNATURE(kmb_knob_value, uint64_t (*)(const kmb_knob *, uint64_t, uint32_t,
     uint64_t));
 SIGNATURE(kmb_verdict_name, const char *(*)(int32_t));
@@ -1419,6 +1464,13 @@ static const function functions[] = {
     (function)kmb_part_reference_count,
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
+    (function)kmb_code_capture,
+    (function)kmb_code_destroy,
+    (function)kmb_code_get_info,
+    (function)kmb_code_get_kernel,
+    (function)kmb_code_get_image,
+    (function)kmb_code_save,
+    (function)kmb_code_hash,
     (function)kmb_knob_value,
     (function)kmb_verdict_name,
     (function)kmb_compare,
@@ -1482,7 +1534,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 137 ? 0 : 1;
+  return count == 144 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -161,6 +161,13 @@ MEMBER(kmb_record_sink, call, 24, 8, int32_t (*)(void *,
 MEMBER(kmb_record_sink, dropped, 32, 8, void (*)(void *, uint64_t));
 GROWS(kmb_record_sink, 40);
 
+MEMBER(kmb_code_sink, struct_size, 0, 8, size_t);
+MEMBER(kmb_code_sink, ctx, 8, 8, void *);
+MEMBER(kmb_code_sink, kernel, 16, 8, int32_t (*)(void *,
+    const kmb_code_kernel *, const void *, uint64_t));
+MEMBER(kmb_code_sink, info, 24, 8, void (*)(void *, const kmb_code_info *));
+GROWS(kmb_code_sink, 32);
+
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
 MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
@@ -231,7 +238,10 @@ MEMBER(kmb_backend_ops, record_point, 304, 8, int32_t (*)(void *, void *,
     uint64_t *, uint64_t *, uint64_t *));
 MEMBER(kmb_backend_ops, record_end, 312, 8, int32_t (*)(void *, void *,
     const kmb_record_sink *));
-GROWS(kmb_backend_ops, 320);
+MEMBER(kmb_backend_ops, code_begin, 320, 8, int32_t (*)(void *, void **));
+MEMBER(kmb_backend_ops, code_end, 328, 8, int32_t (*)(void *, void *,
+    const kmb_code_sink *));
+GROWS(kmb_backend_ops, 336);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -125,6 +125,47 @@ EQUAL(sizeof(kmbi_cupti_call), sizeof(CUpti_ActivityAPI));
 KMBI_CUPTI_COPY_MAP(COPY_KIND)
 EQUAL(KMBI_CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
 EQUAL(KMBI_CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
+EQUAL(KMBI_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
+EQUAL(KMBI_CUPTI_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+EQUAL(KMBI_CUPTI_MODULE_UNLOAD, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+EQUAL(KMBI_CUPTI_CALL_ENTER, CUPTI_API_ENTER);
+#define LAUNCH_CALL(name, id, how) EQUAL(id, CUPTI_DRIVER_TRACE_CBID_##name);
+KMBI_CUPTI_LAUNCH_CALLS(LAUNCH_CALL)
+FIELD(kmbi_cupti_called, site, CUpti_CallbackData, callbackSite);
+FIELD(kmbi_cupti_called, function, CUpti_CallbackData, functionName);
+FIELD(kmbi_cupti_called, parameters, CUpti_CallbackData, functionParams);
+FIELD(kmbi_cupti_called, returned, CUpti_CallbackData, functionReturnValue);
+FIELD(kmbi_cupti_called, symbol, CUpti_CallbackData, symbolName);
+FIELD(kmbi_cupti_called, context, CUpti_CallbackData, context);
+FIELD(kmbi_cupti_resource, context, CUpti_ResourceData, context);
+FIELD(kmbi_cupti_resource, described, CUpti_ResourceData, resourceDescriptor);
+FIELD(kmbi_cupti_module, id, CUpti_ModuleResourceData, moduleId);
+FIELD(kmbi_cupti_module, size, CUpti_ModuleResourceData, cubinSize);
+FIELD(kmbi_cupti_module, image, CUpti_ModuleResourceData, pCubin);
+#define LAUNCH_PLAIN(type)                                                    \
+  FIELD(kmbi_cupti_launch_plain, function, type, f);                          \
+  EQUAL(offsetof(kmbi_cupti_launch_plain, grid), offsetof(type, gridDimX));   \
+  EQUAL(offsetof(kmbi_cupti_launch_plain, block), offsetof(type, blockDimX)); \
+  FIELD(kmbi_cupti_launch_plain, shared, type, sharedMemBytes)
+LAUNCH_PLAIN(cuLaunchKernel_params);
+LAUNCH_PLAIN(cuLaunchKernel_ptsz_params);
+LAUNCH_PLAIN(cuLaunchCooperativeKernel_params);
+LAUNCH_PLAIN(cuLaunchCooperativeKernel_ptsz_params);
+#define LAUNCH_CONFIG(type)                              \
+  FIELD(kmbi_cupti_launch_config, config, type, config); \
+  FIELD(kmbi_cupti_launch_config, function, type, f)
+LAUNCH_CONFIG(cuLaunchKernelEx_params);
+LAUNCH_CONFIG(cuLaunchKernelEx_ptsz_params);
+EQUAL(offsetof(struct kmbi_cupti_config, grid),
+      offsetof(CUlaunchConfig, gridDimX));
+EQUAL(offsetof(struct kmbi_cupti_config, block),
+      offsetof(CUlaunchConfig, blockDimX));
+FIELD(struct kmbi_cupti_config, shared, CUlaunchConfig, sharedMemBytes);
+EQUAL(0, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+EQUAL(1, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+EQUAL(3, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+EQUAL(4, CU_FUNC_ATTRIBUTE_NUM_REGS);
+EQUAL(6, CU_FUNC_ATTRIBUTE_BINARY_VERSION);
 FIELD(kmbi_cupti_external, kind, CUpti_ActivityExternalCorrelation, kind);
 FIELD(kmbi_cupti_external, external_kind, CUpti_ActivityExternalCorrelation,
       externalKind);
@@ -171,6 +212,9 @@ SAME(CUptiResult(CUpti_CallbackDomain, uint32_t, const char **),
      __typeof__(cuptiGetCallbackName), "cuptiGetCallbackName");
 SAME(CUptiResult(uint8_t *, size_t, CUpti_Activity **),
      __typeof__(cuptiActivityGetNextRecord), "cuptiActivityGetNextRecord");
+SAME(CUptiResult(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
+                 CUpti_CallbackId),
+     __typeof__(cuptiEnableCallback), "cuptiEnableCallback");
 SAME(CUptiResult(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *),
      __typeof__(cuptiSubscribe), "cuptiSubscribe");
 SAME(__typeof__(CUpti_CallbackFunc),

@@ -1,10 +1,22 @@
 /* Feeds the files of a corpus to the property of their kind: files named ok-*
  * must be accepted, those named bad-* refused.
  *
- * usage: corpus json|peaks FILE... */
+ * usage: corpus KIND FILE... */
 #include "fuzz.h"
 
 #include "require.h"
+
+static const struct {
+  const char *name;
+  int (*fuzz)(const uint8_t *, size_t);
+} kinds[] = {
+    {"json", fuzz_json},
+    {"peaks", fuzz_peaks},
+    {"listing", fuzz_listing},
+#ifdef KMB_HAS_LIBELF
+    {"cubin", fuzz_cubin},
+#endif
+};
 
 static void feed(int (*fuzz)(const uint8_t *, size_t), const char *path) {
   static uint8_t data[1 << 20];
@@ -28,10 +40,12 @@ static void feed(int (*fuzz)(const uint8_t *, size_t), const char *path) {
 
 int main(int argc, char **argv) {
   REQUIRE(argc > 2);
-  int peaks = strcmp(argv[1], "peaks") == 0;
-  REQUIRE(peaks || strcmp(argv[1], "json") == 0);
+  int (*fuzz)(const uint8_t *, size_t) = NULL;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (strcmp(argv[1], kinds[i].name) == 0) fuzz = kinds[i].fuzz;
+  REQUIRE(fuzz);
   for (int i = 2; i < argc; i++)
-    feed(peaks ? fuzz_peaks : fuzz_json, argv[i]);
+    feed(fuzz, argv[i]);
   printf("%d files\n", argc - 2);
   return 0;
 }

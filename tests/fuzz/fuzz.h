@@ -12,5 +12,9 @@ int fuzz_json(const uint8_t *data, size_t size);
 /* What is accepted is a table whose every part can be used; what is refused
  * leaves the table as it was, and says where. */
 int fuzz_peaks(const uint8_t *data, size_t size);
+/* What is accepted lies within the input, to the last byte of each kernel. */
+int fuzz_cubin(const uint8_t *data, size_t size);
+/* Each instruction has one class; loops and texts lie within their function. */
+int fuzz_listing(const uint8_t *data, size_t size);
 
 #endif

@@ -26,6 +26,8 @@ typedef struct subcommand {
 
 int calibrate_main(int argc, char **argv);
 void calibrate_help(FILE *to);
+int code_main(int argc, char **argv);
+void code_help(FILE *to);
 int compare_main(int argc, char **argv);
 void compare_help(FILE *to);
 int gaps_main(int argc, char **argv);

@@ -6,6 +6,7 @@
 static const subcommand commands[] = {
     {"calibrate", "bias and floor of each timer on a device", calibrate_main,
      calibrate_help},
+    {"code", "what a kernel was compiled to", code_main, code_help},
     {"compare", "old results and new ones: faster, same or slower",
      compare_main, compare_help},
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},

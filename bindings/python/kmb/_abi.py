@@ -334,6 +334,9 @@ KMB_PART_SPARSE = 27
 KMB_PART_NEVER_FROM_RATES = 28
 KMB_PART_SOURCE = 29
 KMB_PART_ORIGIN = 30
+KMB_CODE_HASH_SIZE = 65
+KMB_CODE_HAS_ATTRIBUTES = 1
+KMB_CODE_HAS_OCCUPANCY = 2
 KMB_COMPARE_SEED = 1
 KMB_COMPARE_ANY_TIMER = 2
 KMB_COMPARE_ANY_LAUNCH = 4
@@ -697,6 +700,14 @@ class kmb_roofline_params(ctypes.Structure):
 
 
 class kmb_roofline(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_code_kernel(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_code_info(ctypes.Structure):
     """Fields below."""
 
 
@@ -1163,6 +1174,37 @@ kmb_roofline._fields_ = [
     ("reference_pct", c_double),
 ]
 
+kmb_code_kernel._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("arch", c_char_p),
+    ("hash", c_char_p),
+    ("reason", c_char_p),
+    ("launches", c_uint64),
+    ("registers", c_uint64),
+    ("static_shared_bytes", c_uint64),
+    ("local_bytes", c_uint64),
+    ("max_threads", c_uint64),
+    ("dynamic_shared_bytes", c_uint64),
+    ("blocks_per_unit", c_uint64),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_code_info._fields_ = [
+    ("struct_size", c_size_t),
+    ("kernels", c_uint64),
+    ("images", c_uint64),
+    ("graph_launches", c_uint64),
+    ("elsewhere", c_uint64),
+]
+
 kmb_knob._fields_ = [
     ("name", c_char_p),
     ("values", POINTER(c_char_p)),
@@ -1537,6 +1579,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_part_reference_count": (c_uint64, [c_void_p]),
     "kmb_part_reference": (c_int32, [c_void_p, c_uint64, POINTER(kmb_reference)]),
     "kmb_part_reference_for": (c_int32, [c_void_p, POINTER(kmb_work), c_int32, POINTER(kmb_reference)]),
+    "kmb_code_capture": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p), c_void_p, POINTER(c_void_p)]),
+    "kmb_code_destroy": (None, [c_void_p]),
+    "kmb_code_get_info": (c_int32, [c_void_p, POINTER(kmb_code_info)]),
+    "kmb_code_get_kernel": (c_int32, [c_void_p, c_uint64, POINTER(kmb_code_kernel)]),
+    "kmb_code_get_image": (c_int32, [c_void_p, c_uint64, POINTER(c_void_p), POINTER(c_uint64)]),
+    "kmb_code_save": (c_int32, [c_void_p, c_char_p]),
+    "kmb_code_hash": (c_int32, [c_void_p, c_uint64, c_char_p]),
     "kmb_knob_value": (c_uint64, [POINTER(kmb_knob), c_uint64, c_uint32, c_uint64]),
     "kmb_verdict_name": (c_char_p, [c_int32]),
     "kmb_compare": (c_int32, [c_void_p, POINTER(kmb_candidate), c_size_t, c_uint64, POINTER(kmb_compare_params), POINTER(c_void_p)]),

@@ -109,6 +109,9 @@ static void the_library_says_what_it_is(void) {
     OK(kmb_dtype_bits(dtypes[i].dtype, &bits));
     HOLDS(bits == dtypes[i].bits);
   }
+  char hash[KMB_CODE_HASH_SIZE];
+  OK(kmb_code_hash("abc", 3, hash));
+  HOLDS(strncmp(hash, "ba7816bf8f01cfea", 16) == 0);
   for (size_t i = 0; i < COUNT(findings); i++)
     HOLDS(strcmp(kmb_finding_name(findings[i].code), findings[i].name) == 0);
 }

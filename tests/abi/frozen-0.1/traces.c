@@ -127,6 +127,27 @@ static void findings_say_why(const kmb_gaps *gaps) {
   HOLDS(finding.code == KMB_FINDING_INVALID_TIMESTAMPS && finding.message[0]);
 }
 
+static kmb_status launch_nothing(void *user) {
+  (void)user;
+  return KMB_OK;
+}
+
+static void code_is_captured_where_it_can_be(kmb_device *device) {
+  kmb_code *code = NULL;
+  kmb_code_kernel kernel = kmb_code_kernel_init();
+  kmb_code_info info = kmb_code_info_init();
+  const void *image = NULL;
+  uint64_t bytes = 0;
+  HOLDS(kmb_code_capture(device, launch_nothing, NULL, &code) ==
+        KMB_ERR_UNSUPPORTED);
+  HOLDS(!code);
+  HOLDS(kmb_code_get_info(code, &info) == KMB_ERR_INVALID);
+  HOLDS(kmb_code_get_kernel(code, 0, &kernel) == KMB_ERR_INVALID);
+  HOLDS(kmb_code_get_image(code, 0, &image, &bytes) == KMB_ERR_INVALID);
+  HOLDS(kmb_code_save(code, "result.d") == KMB_ERR_INVALID);
+  kmb_code_destroy(code);
+}
+
 static void recordings(void) {
   kmb_record_params params = kmb_record_params_init();
   kmb_device *device = NULL;
@@ -141,6 +162,7 @@ static void recordings(void) {
   HOLDS(kmb_trace_range_end(NULL) == KMB_ERR_INVALID);
   HOLDS(kmb_trace_end(NULL, &trace) == KMB_ERR_INVALID);
   kmb_trace_abandon(NULL);
+  code_is_captured_where_it_can_be(device);
   kmb_device_close(device);
 }
 

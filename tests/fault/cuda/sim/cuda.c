@@ -371,8 +371,11 @@ kmbi_cu_result sim_cuLaunchKernel(kmbi_cu_function function, unsigned grid_x,
                                   kmbi_cu_stream stream, void **arguments,
                                   void **extra) {
   ENTER_CONTEXT(cuLaunchKernel, SIM_LAUNCH);
-  (void)shared;
   if (!sim_is(function, SIM_FUNCTION)) return INVALID_HANDLE;
+  const kmbi_cupti_launch_plain launch = {
+      function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
+  sim_trace_launch(307, "cuLaunchKernel", &launch, function->kernel->name,
+                   sim_current());
   if (!grid_x || !grid_y || !grid_z || extra) return INVALID_VALUE;
   if (!block_x || block_x * block_y * block_z > 1024) return INVALID_VALUE;
   sim_op op = {.kind = KERNEL, .kernel = function->kernel};
@@ -392,12 +395,14 @@ kmbi_cu_result sim_cuModuleLoadData(kmbi_cu_module *module, const void *image) {
   if (sim_unsafe()) return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
   sim_drain("cuModuleLoadData");
   *module = sim_make(SIM_MODULE, sizeof **module);
+  sim_trace_module(KMBI_CUPTI_MODULE_LOADED, sim_current());
   return 0;
 }
 
 kmbi_cu_result sim_cuModuleUnload(kmbi_cu_module module) {
   SIM_GUARD(cuModuleUnload, SIM_CALL);
   if (!sim_is(module, SIM_MODULE)) return INVALID_HANDLE;
+  sim_trace_module(KMBI_CUPTI_MODULE_UNLOAD, sim_current());
   sim_object *next = NULL;
   for (sim_object *o = sim_objects(); o; o = next) {
     next = o->next;
@@ -419,5 +424,36 @@ kmbi_cu_result sim_cuModuleGetFunction(kmbi_cu_function *function,
   *function = sim_make(SIM_FUNCTION, sizeof **function);
   (*function)->module = module;
   (*function)->kernel = kernel;
+  return 0;
+}
+
+/* Of a kernel of a library nothing is told. */
+kmbi_cu_result sim_cuFuncGetAttribute(int *value, kmbi_cu_enum attribute,
+                                      kmbi_cu_function function) {
+  static const int values[] = {1024, 128, 0, 16, 40, 80, 90};
+  SIM_ENTER(cuFuncGetAttribute, SIM_CALL);
+  if (!sim_is(function, SIM_FUNCTION)) return INVALID_HANDLE;
+  if (sim_set()->library_kernels && !function->found) return INVALID_HANDLE;
+  if ((size_t)attribute >= sizeof values / sizeof values[0])
+    return INVALID_VALUE;
+  *value = values[attribute];
+  return 0;
+}
+
+kmbi_cu_result sim_cuKernelGetFunction(kmbi_cu_function *function,
+                                       struct CUkern_st *kernel) {
+  ENTER_CONTEXT(cuKernelGetFunction, SIM_CALL);
+  if (!sim_set()->library_kernels) return INVALID_HANDLE;
+  *function = (kmbi_cu_function)(void *)kernel;
+  (*function)->found = true;
+  return 0;
+}
+
+kmbi_cu_result sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    int *blocks, kmbi_cu_function function, int threads, size_t shared) {
+  ENTER_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor, SIM_CALL);
+  if (!sim_is(function, SIM_FUNCTION)) return INVALID_HANDLE;
+  *blocks = threads > 0 ? 2048 / threads : 0;
+  if (shared > 64 << 10) *blocks = 1;
   return 0;
 }

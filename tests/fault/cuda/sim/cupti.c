@@ -29,12 +29,13 @@ kmbi_cupti_result sim_cuptiGetResultString(kmbi_cupti_result result,
 kmbi_cupti_result sim_cuptiSubscribe(kmbi_cupti_subscriber *subscriber,
                                      kmbi_cupti_callback callback, void *user) {
   SIM_ENTER(cuptiSubscribe, SIM_CALL);
-  (void)user;
   if (!callback) return INVALID_PARAMETER;
   if (sim_set()->forbidden) return sim_set()->forbidden;
   if (sim_set()->other_subscriber || sim_trace()->subscribed)
     return KMBI_CUPTI_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   sim_trace()->subscribed = true;
+  sim_trace()->callback = callback;
+  sim_trace()->user = user;
   sim_hold(1);
   *subscriber = (kmbi_cupti_subscriber)(void *)sim_trace();
   return 0;
@@ -177,4 +178,19 @@ kmbi_cupti_result sim_cuptiGetCallbackName(kmbi_cupti_enum domain, uint32_t id,
   default:
     return INVALID_PARAMETER;
   }
+}
+
+/* What is switched off is off, even if the call then fails. */
+kmbi_cupti_result sim_cuptiEnableCallback(uint32_t enable,
+                                          kmbi_cupti_subscriber subscriber,
+                                          kmbi_cupti_enum domain, uint32_t id) {
+  SIM_GUARD(cuptiEnableCallback, SIM_CALL);
+  if (guard.result && enable) return guard.result;
+  if ((void *)subscriber != (void *)sim_trace() || !sim_trace()->subscribed ||
+      domain >= 4 || id >= 1024)
+    return INVALID_PARAMETER;
+  bool *on = &sim_trace()->called[domain][id];
+  if (*on != (enable != 0)) sim_hold(enable ? 1 : -1);
+  *on = enable != 0;
+  return guard.result;
 }

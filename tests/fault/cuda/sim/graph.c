@@ -236,6 +236,7 @@ kmbi_cu_result sim_cuGraphLaunch(kmbi_cu_exec exec, kmbi_cu_stream handle) {
   struct CUstream_st *stream = sim_stream_of(handle);
   if (!sim_is(exec, SIM_EXEC) || !stream) return INVALID_HANDLE;
   if (stream->capture.active) return KMBI_CU_NOT_SUPPORTED;
+  sim_trace_launch(514, "cuGraphLaunch", NULL, NULL, sim_current());
   uint32_t correlation = sim_trace_call(514);
   for (const sim_op *op = exec->first; op; op = op->next) {
     sim_op node = *op;

@@ -90,6 +90,7 @@ struct CUfunc_st {
   sim_object object;
   struct CUmod_st *module;
   const sim_kernel *kernel;
+  bool found; /* from a kernel of a library */
 };
 struct CUevent_st {
   sim_object object;
@@ -199,8 +200,18 @@ typedef struct sim_tracer {
   kmbi_cupti_complete complete;
   bool subscribed, enabled[64], driver_calls[1024];
   size_t dropped;
+  kmbi_cupti_callback callback;
+  void *user;
+  bool called[4][1024]; /* by domain and id */
 } sim_tracer;
 sim_tracer *sim_trace(void);
+/* Calls back, if that was asked for. */
+void sim_trace_notify(kmbi_cupti_enum domain, uint32_t id, const void *data);
+/* A launch, as it begins and as it ends. */
+void sim_trace_launch(uint32_t id, const char *function, const void *parameters,
+                      const char *kernel, struct CUctx_st *context);
+/* A module is there, or will soon no longer be. */
+void sim_trace_module(uint32_t id, struct CUctx_st *context);
 void sim_trace_flush(bool forced);
 size_t sim_record_size(uint32_t kind);
 typedef struct sim_ids {

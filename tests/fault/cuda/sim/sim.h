@@ -61,6 +61,8 @@ typedef struct sim_settings {
   bool late;                /* records come a flush later, if not forced */
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
+  bool distinct_images;     /* each module's image is another */
+  bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
   /* NVML */
   unsigned long long throttle; /* of the visible device */

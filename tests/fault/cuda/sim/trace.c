@@ -118,6 +118,37 @@ uint32_t sim_trace_call(uint32_t callback_id) {
   return correlation;
 }
 
+void sim_trace_notify(kmbi_cupti_enum domain, uint32_t id, const void *data) {
+  if (tracer.subscribed && tracer.callback && tracer.called[domain][id])
+    tracer.callback(tracer.user, domain, id, data);
+}
+
+void sim_trace_launch(uint32_t id, const char *function, const void *parameters,
+                      const char *kernel, struct CUctx_st *context) {
+  kmbi_cupti_called call = {.site = KMBI_CUPTI_CALL_ENTER,
+                            .function = function,
+                            .parameters = parameters,
+                            .symbol = kernel,
+                            .context = context};
+  sim_trace_notify(KMBI_CUPTI_DOMAIN_DRIVER, id, &call);
+  call.site = KMBI_CUPTI_CALL_ENTER + 1;
+  sim_trace_notify(KMBI_CUPTI_DOMAIN_DRIVER, id, &call);
+}
+
+/* An image with the sections of two kernels, gone once it was told. */
+void sim_trace_module(uint32_t id, struct CUctx_st *context) {
+  static unsigned loaded;
+  static const char sections[] = "\177ELF\0.text.test_spinner\0.text..text."
+                                 "test_spin\0.text.test_add\0serial ";
+  char image[sizeof sections + 1];
+  memcpy(image, sections, sizeof sections);
+  if (sim_set()->distinct_images) loaded++;
+  image[sizeof sections] = (char)('0' + loaded % 10);
+  kmbi_cupti_module module = {1, sizeof image, image};
+  kmbi_cupti_resource resource = {context, NULL, &module};
+  sim_trace_notify(KMBI_CUPTI_DOMAIN_RESOURCE, id, &resource);
+}
+
 void sim_trace_waited(uint32_t callback_id, uint64_t start) {
   record call = {.call = {.kind = KMBI_CUPTI_KIND_DRIVER,
                           .id = callback_id,

@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+"""kmb code: known answers and bad input.
+
+usage: code.py KMB FOLDER     (tests/data/code)
+"""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+KMB, DATA = sys.argv[1:3]
+
+
+def run(*words, path='/nowhere', home='/nowhere'):
+    """No disassembler of the machine is found."""
+    done = subprocess.run([KMB, 'code', *map(str, words)], capture_output=True,
+                          check=False,
+                          env={**os.environ, 'PATH': path, 'CUDA_HOME': home})
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def good(*words):
+    status, out, err = run(*words, '--json')
+    assert status == 0 and not err, (words, status, err)
+    return json.loads(out)
+
+
+def bad(status, words, *arguments):
+    got, out, err = run(*arguments)
+    assert got == status and words in err and not out, (arguments, got, err)
+    assert err.count('\n') == 1, err
+
+
+def data(name):
+    return os.path.join(DATA, name)
+
+
+def content(name):
+    with open(data(name), 'rb') as file:
+        return file.read()
+
+
+def kernels_are_listed():
+    image = good(data('kernels.cubin'))
+    assert image['architecture'] == 'sm_90a'
+    assert image['sha256'] == hashlib.sha256(
+        content('kernels.cubin')).hexdigest()
+    names = [k['name'] for k in image['kernels']]
+    assert names == sorted(names) and len(names) == 5
+    spills = image['kernels'][0]
+    assert spills['demangled'] == 'void spills<36>(float const*, float*)'
+    assert spills['registers'] == 32 and spills['stack_bytes'] == 80
+    assert spills['max_threads'] == 1024
+    assert 'max_threads' not in image['kernels'][1]
+    status, out, err = run(data('kernels.cubin'))
+    assert status == 0 and not err
+    for words in ('cubin for sm_90a', 'void spills<36>(float const*, float*)',
+                  '_Z6spillsILi36EEvPKfPf', 'not stated', image['sha256']):
+        assert words in out, words
+
+
+def code_of_a_kernel_has_a_hash_of_its_own():
+    new, old = good(data('tiny.cubin')), good(data('older.cubin'))
+    assert new['sha256'] != old['sha256']
+    assert new['kernels'][0]['code_sha256'] != new['sha256']
+    assert len(new['kernels'][0]['code_sha256']) == 64
+
+
+def kernels_are_chosen_by_either_name():
+    for regex in ('^copy_', 'spills<36>', '^_Z6spills', 'copy_wide|dot'):
+        image = good(data('kernels.cubin'), '--kernel', regex)
+        assert 1 <= len(image['kernels']) <= 2, regex
+    bad(1, 'none of its 5 kernels matches "nothing"', data('kernels.cubin'),
+        '--kernel', 'nothing')
+    bad(1, 'the kernel "(": ', data('kernels.cubin'), '--kernel', '(')
+
+
+def wrong_arguments_are_refused():
+    bad(1, 'a file is needed')
+    bad(1, 'needs a value', data('tiny.cubin'), '--kernel')
+    bad(1, 'no option "--jsn"', data('tiny.cubin'), '--jsn')
+    bad(1, 'one file', data('tiny.cubin'), data('tiny.cubin'))
+    bad(1, 'No such file', data('absent'))
+    bad(1, 'absent', data('absent'))
+    bad(1, 'kmb: ', DATA)
+
+
+def no_entries(image):
+    """The same without a function that can be launched."""
+    changed = bytearray(image)
+    at = changed.find(b'\x12\x10')
+    assert at > 0 and changed.find(b'\x12\x10', at + 1) < 0
+    changed[at + 1] = 0
+    return bytes(changed)
+
+
+def what_is_no_cubin_is_named(folder):
+    tiny = content('tiny.cubin')
+    inputs = {
+        'it is empty': b'',
+        'a fat binary': b'\x50\xed\x55\xba' + tiny,
+        'it is PTX': b'.version 9.0\n.target sm_90\n.visible .entry k()\n',
+        'neither a cubin': b'hello',
+        'cut short': tiny[:-1],
+        'machine 62': tiny[:18] + b'\x3e' + tiny[19:],
+        'unknown architecture, number 211': tiny[:49] + b'\xd3' + tiny[50:],
+        'holds no kernels': no_entries(tiny),
+    }
+    path = os.path.join(folder, 'input')
+    for words, image in inputs.items():
+        with open(path, 'wb') as file:
+            file.write(image)
+        bad(2, words, path)
+
+
+LISTED = ('--listing', data('kernels.sass'))
+
+
+def named(image, name):
+    return next(k for k in image['kernels'] if k['name'] == name)
+
+
+def flags_of(kernel):
+    return [f['flag'] for f in kernel['flags']]
+
+
+def classes_come_from_a_listing():
+    image = good(data('kernels.cubin'), *LISTED)
+    narrow = named(image, 'copy_narrow')
+    assert narrow['classes'] == {'global_load_4': 1, 'global_store_4': 1,
+                                 'integer': 15, 'other': 31}
+    assert narrow['loops'] == [
+        {'from': 0x130, 'to': 0x1f0, 'instructions': 13, 'innermost': True,
+         'classes': {'global_load_4': 1, 'global_store_4': 1, 'integer': 10,
+                     'other': 1}}]
+    assert named(image, 'copy_wide')['classes']['global_load_16'] == 1
+    copies = good(data('kernels.cubin'), '--kernel', '^copy_', '--listing',
+                  data('copies.cuobjdump'))
+    assert [k for k in image['kernels'] if k['name'].startswith('copy_')] == \
+        copies['kernels']
+    status, out, err = run(data('kernels.cubin'), *LISTED)
+    assert status == 0 and not err
+    for words in ('global load 16 B: 1', 'local load 4 B: 18', 'f32: 36',
+                  'loop          0x130-0x1f0, 13 instructions: global load'):
+        assert words in out, words
+
+
+def flags_say_what_to_look_at():
+    image = good(data('kernels.cubin'), *LISTED)
+    spills = named(image, '_Z6spillsILi36EEvPKfPf')
+    assert flags_of(spills) == ['NARROW_LOADS', 'SPILLS']
+    assert spills['flags'][1]['text'].startswith('19 loads and 19 stores of')
+    assert flags_of(named(image, 'copy_narrow')) == ['NARROW_LOADS']
+    assert '0x130-0x1f0' in named(image, 'copy_narrow')['flags'][0]['text']
+    assert not flags_of(named(image, 'copy_wide'))
+    assert not flags_of(named(image, 'dot'))
+    assert flags_of(named(image, 'table')) == ['NARROW_LOADS', 'LOCAL_ARRAY']
+
+
+def an_expected_matrix_unit_is_missed():
+    def flags(expect, kernel):
+        image = good(data('matrix.cubin'), '--listing', data('matrix.sass'),
+                     '--expect', expect, '--kernel', kernel)
+        return flags_of(image['kernels'][0])
+
+    assert flags('hgmma', 'wgmma_kinds') == []
+    assert flags('HGMMA', '^mma_kinds') == ['MATRIX_UNIT_UNUSED',
+                                           'OLDER_MATRIX_UNIT', 'NARROW_LOADS']
+    assert 'MATRIX_UNIT_UNUSED' not in flags('any', '^mma_kinds')
+    assert 'MATRIX_UNIT_UNUSED' in flags('any', 'arithmetic')
+    assert 'MATRIX_UNIT_UNUSED' not in flags('dmma', '^mma_kinds')
+    bad(1, '--expect cannot be "f32"', data('matrix.cubin'), '--expect', 'f32')
+
+
+def a_listing_of_other_code_is_refused():
+    image = good(data('kernels.cubin'), '--listing', data('matrix.sass'))
+    assert all('lacks this kernel' in k['classes_absent']
+               for k in image['kernels'])
+    image = good(data('tiny.cubin'), '--listing', data('older.sass'))
+    assert image['kernels'][0]['classes']['bar'] == 1
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'cut')
+        with open(data('older.sass'), encoding='utf-8') as file:
+            text = file.read()
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text.replace('        /*01f0*/', '        //'))
+        image = good(data('tiny.cubin'), '--listing', path)
+        assert 'of other code' in image['kernels'][0]['classes_absent']
+    status, out, err = run(data('tiny.cubin'), '--listing', data('tiny.cu'))
+    assert status == 2 and 'tiny.cu holds is no listing of nvdisasm' in err
+    assert 'registers' in out
+
+
+def stand_in(folder, name, script):
+    path = os.path.join(folder, name)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('#!/bin/sh\n' + script)
+    os.chmod(path, 0o755)
+    return path
+
+
+def shown_but_failed(status, words, *arguments, **where):
+    got, out, err = run(data('kernels.cubin'), *arguments, **where)
+    assert got == status and words in err and words in out, (got, err)
+    assert 'registers     32' in out
+
+
+def disassemblers_are_found_and_run(folder):
+    where = os.path.join(folder, 'there', 'bin')
+    os.makedirs(where)
+    listing = ('[ "$1" = %s ] || exit 5\n[ "$2" = "' + data('kernels.cubin') +
+               '" ] || exit 6\nexec /bin/cat "' + data('%s') + '"\n')
+    stand_in(where, 'cuobjdump', listing % ('-sass', 'copies.cuobjdump'))
+    for found in ({'path': where}, {'home': os.path.dirname(where)}):
+        status, out, err = run(data('kernels.cubin'), '--kernel', 'copy_wide',
+                               **found)
+        assert status == 0 and not err and 'load 16 B: 1' in out, err
+    stand_in(where, 'nvdisasm', listing % ('-c', 'kernels.sass'))
+    status, out, err = run(data('kernels.cubin'), path=where)
+    assert status == 0 and not err and 'local load 4 B: 18' in out
+    status, out, err = run(data('kernels.cubin'), '--list', '--kernel', 'dot',
+                           path=where)
+    assert status == 0 and not err and out.count('LDG.E.128') == 2
+    assert 'copy_wide' not in out
+    named_one = stand_in(folder, 'cuobjdump-12', listing % (
+        '-sass', 'copies.cuobjdump'))
+    status, out, err = run(data('kernels.cubin'), '--kernel', 'copy_',
+                           '--disassembler', named_one)
+    assert status == 0 and not err and 'load 16 B: 1' in out
+
+
+def a_missing_disassembler_is_said():
+    status, out, err = run(data('kernels.cubin'))
+    assert status == 0 and not err
+    assert 'unknown: neither nvdisasm nor cuobjdump' in out
+    assert 'neither nvdisasm' in good(
+        data('kernels.cubin'))['kernels'][0]['classes_absent']
+    bad(1, 'neither nvdisasm', data('kernels.cubin'), '--list')
+    shown_but_failed(1, '/nowhere/x cannot be started: No such file',
+                     '--disassembler', '/nowhere/x')
+
+
+def a_failing_disassembler_is_said(folder):
+    def with_script(script):
+        return ('--disassembler', stand_in(folder, 'nvdisasm', script))
+
+    shown_but_failed(3, 'failed with status 7: nvdisasm fatal: no',
+                     *with_script('echo "nvdisasm fatal: no" >&2\nexit 7\n'))
+    shown_but_failed(3, 'was ended by signal 9', *with_script('kill -9 $$\n'))
+    shown_but_failed(2, 'is no listing', *with_script('echo hello\n'))
+    shown_but_failed(2, 'is no listing', *with_script('exit 0\n'))
+    for hang in ('exec /bin/sleep 1000\n', '/bin/sleep 1000 & wait\n',
+                 'exec >&- 2>&-\n/bin/sleep 1000 & wait\n',
+                 'while :; do :; done\n'):
+        shown_but_failed(3, 'did not end in time', '--deadline', '0.2',
+                         *with_script(hang))
+    for value in ('0', '-1', 'x', '1e9'):
+        bad(1, '--deadline cannot be', data('tiny.cubin'), '--deadline', value)
+
+
+def kernels_are_compared():
+    both = ('--listing', data('kernels.sass'), '--other-listing',
+            data('kernels.sass'))
+    diff = good(data('kernels.cubin'), '--diff', data('kernels.cubin'), *both)
+    assert diff['same_image'] and len(diff['kernels']) == 5
+    assert all(k['same_code'] and k['a'] == k['b'] for k in diff['kernels'])
+    assert not diff['only_a'] and not diff['only_b']
+    diff = good(data('kernels.cubin'), '--kernel', 'copy_narrow', '--diff',
+                data('kernels.cubin'), '--other-kernel', 'copy_wide', *both)
+    pair = diff['kernels'][0]
+    assert not pair['same_code'] and pair['b'] == 'copy_wide'
+    rows = {r['what']: (r['a'], r['b']) for r in pair['rows']}
+    assert rows['registers'] == (10, 14)
+    assert rows['global load 4 B'] == (1, 0)
+    assert rows['global load 16 B'] == (0, 1)
+    assert rows['integer'] == (15, 15) and 'HGMMA' not in rows
+    status, out, err = run(
+        data('kernels.cubin'), '--kernel', 'copy_narrow', '--diff',
+        data('kernels.cubin'), '--other-kernel', 'copy_wide', *both)
+    assert status == 0 and not err and 'different code' in out
+    assert any(line.split() == ['registers', '10', '14', '+4']
+               for line in out.splitlines())
+
+
+def other_images_may_hold_the_same_code(folder):
+    """Two images that differ beside the instructions."""
+    path = os.path.join(folder, 'other.cubin')
+    tiny = bytearray(content('tiny.cubin'))
+    at = tiny.find(b'NVIDIA Corp')
+    assert at > 0
+    tiny[at] ^= 1
+    with open(path, 'wb') as file:
+        file.write(tiny)
+    diff = good(data('tiny.cubin'), '--diff', path)
+    assert not diff['same_image'] and diff['kernels'][0]['same_code']
+    assert 'neither nvdisasm' in diff['kernels'][0]['classes_absent']
+    status, out, _ = run(data('tiny.cubin'), '--diff', path)
+    assert status == 0 and 'different images' in out and 'same code' in out
+    diff = good(data('kernels.cubin'), '--diff', data('tiny.cubin'))
+    assert len(diff['only_a']) == 5 and diff['only_b'] == ['_Z4tinyPi']
+    assert not diff['kernels']
+    bad(1, 'No such file', data('tiny.cubin'), '--diff', path + '.absent')
+    bad(2, 'neither a cubin', data('tiny.cubin'), '--diff', data('tiny.cu'))
+    bad(1, 'needs --diff', data('tiny.cubin'), '--other-kernel', 'x')
+    bad(1, '--list goes with', data('tiny.cubin'), '--list', '--json')
+
+
+def a_build_without_libelf_says_so():
+    status, out, err = run(data('tiny.cubin'))
+    if 'libelf was absent' not in err:
+        return False
+    assert status == 1 and not out and 'libelf-dev' in err
+    print('this build has no libelf (Debian package libelf-dev)')
+    return True
+
+
+def main():
+    if a_build_without_libelf_says_so():
+        return SKIPPED
+    kernels_are_listed()
+    code_of_a_kernel_has_a_hash_of_its_own()
+    kernels_are_chosen_by_either_name()
+    wrong_arguments_are_refused()
+    with tempfile.TemporaryDirectory() as folder:
+        what_is_no_cubin_is_named(folder)
+    classes_come_from_a_listing()
+    flags_say_what_to_look_at()
+    an_expected_matrix_unit_is_missed()
+    a_listing_of_other_code_is_refused()
+    a_missing_disassembler_is_said()
+    kernels_are_compared()
+    for test in (disassemblers_are_found_and_run,
+                 a_failing_disassembler_is_said,
+                 other_images_may_hold_the_same_code):
+        with tempfile.TemporaryDirectory() as folder:
+            test(folder)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,201 @@
+/* Reading cubins: known answers, and what is cut or changed anywhere.
+ *
+ * usage: code_image FOLDER    (tests/data/code) */
+#include "../../tools/kmb/code.h"
+#include "../../tools/kmb/kmb.h"
+
+#include "require.h"
+
+static uint8_t data[1 << 16];
+static size_t size;
+
+static void load(const char *folder, const char *file) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  FILE *f = fopen(path, "rb");
+  REQUIRE(f);
+  size = fread(data, 1, sizeof data, f);
+  REQUIRE(size && size < sizeof data);
+  fclose(f);
+}
+
+static void refused(const void *image, size_t bytes, const char *words) {
+  code_image i;
+  char why[CODE_WHY] = "";
+  REQUIRE_EQ(code_image_read(image, bytes, &i, why), EXIT_FORMAT);
+  REQUIRE_HAS(why, words);
+  REQUIRE(!i.kernels && !i.kernel_count);
+}
+
+static const code_kernel *kernel(const code_image *image, const char *name) {
+  for (size_t i = 0; i < image->kernel_count; i++)
+    if (strcmp(image->kernels[i].name, name) == 0) return &image->kernels[i];
+  REQUIRE(!"kernel");
+  return NULL;
+}
+
+static void holds(code_number n, uint64_t value) {
+  REQUIRE(n.known);
+  REQUIRE_EQ(n.value, value);
+}
+
+/* The numbers are cuobjdump's (-res-usage). */
+static void known_answers(const char *folder) {
+  code_image image;
+  char why[CODE_WHY];
+  load(folder, "kernels.cubin");
+  REQUIRE_EQ(code_image_read(data, size, &image, why), EXIT_DONE);
+  REQUIRE_STR(image.arch, "sm_90a");
+  REQUIRE_EQ(image.kernel_count, 5);
+  REQUIRE_EQ(image.bytes, size);
+  const code_kernel *k = kernel(&image, "_Z6spillsILi36EEvPKfPf");
+  REQUIRE(k == &image.kernels[0]);
+  holds(k->registers, 32);
+  holds(k->stack_bytes, 80);
+  holds(k->max_threads, 1024);
+  holds(k->shared_bytes, 0);
+  holds(k->local_bytes, 0);
+  k = kernel(&image, "dot");
+  holds(k->registers, 20);
+  holds(k->shared_bytes, 1152);
+  REQUIRE(!k->max_threads.known && !k->demangled);
+  k = kernel(&image, "table");
+  holds(k->stack_bytes, 128);
+  holds(k->max_threads, 64);
+  code_image_free(&image);
+}
+
+static void both_abis(const char *folder) {
+  static const char *const files[] = {"tiny.cubin", "older.cubin"};
+  for (int i = 0; i < 2; i++) {
+    code_image image;
+    char why[CODE_WHY];
+    load(folder, files[i]);
+    REQUIRE_EQ(code_image_read(data, size, &image, why), EXIT_DONE);
+    REQUIRE_STR(image.arch, "sm_90a");
+    REQUIRE_EQ(image.kernel_count, 1);
+    REQUIRE_STR(image.kernels[0].demangled, "tiny(int*)");
+    holds(image.kernels[0].registers, 12);
+    holds(image.kernels[0].shared_bytes, 1056);
+    holds(image.kernels[0].max_threads, 96);
+    REQUIRE_EQ(image.kernels[0].code_bytes, 512);
+    code_image_free(&image);
+  }
+}
+
+/* The attribute of the only kernel of tiny.cubin that says its whole stack. */
+static uint8_t *stack_attribute(void) {
+  static const uint8_t head[] = {4, 0x12, 8, 0};
+  uint8_t *found = NULL;
+  for (size_t i = 0; i + 12 <= size; i++)
+    if (memcmp(data + i, head, sizeof head) == 0) {
+      REQUIRE(!found);
+      found = data + i;
+    }
+  REQUIRE(found);
+  return found;
+}
+
+static code_number stack_of(void) {
+  code_image image;
+  char why[CODE_WHY];
+  REQUIRE_EQ(code_image_read(data, size, &image, why), EXIT_DONE);
+  code_number stack = image.kernels[0].stack_bytes;
+  code_image_free(&image);
+  return stack;
+}
+
+static void a_stack_that_nobody_knows_is_not_zero(const char *folder) {
+  load(folder, "tiny.cubin");
+  uint8_t *attribute = stack_attribute();
+  attribute[8] = 64;
+  holds(stack_of(), 64);
+  memset(attribute + 8, 0xff, 4);
+  REQUIRE(!stack_of().known);
+  /* Without it the frame's attribute, which is 0 here, is what is known. */
+  attribute[1] = 0x7f;
+  holds(stack_of(), 0);
+}
+
+static void an_attribute_ends_with_its_section(const char *folder) {
+  load(folder, "tiny.cubin");
+  stack_attribute()[2] = 0xff;
+  refused(data, size, "longer than the section");
+  load(folder, "tiny.cubin");
+  stack_attribute()[2] = 6;
+  refused(data, size, ".nv.info");
+}
+
+static void cut_short_at_every_byte(const char *folder) {
+  static const char *const files[] = {"tiny.cubin", "older.cubin",
+                                      "kernels.cubin"};
+  for (int i = 0; i < 3; i++) {
+    load(folder, files[i]);
+    refused(data, 0, "empty");
+    for (size_t n = 1; n < size; n++) {
+      /* A buffer of its own: reading past its end is seen. */
+      uint8_t *copy = malloc(n);
+      REQUIRE(copy);
+      memcpy(copy, data, n);
+      refused(copy, n, n < 4 ? "neither" : "cut short");
+      free(copy);
+    }
+  }
+}
+
+static void an_architecture_that_is_unknown(const char *folder) {
+  load(folder, "tiny.cubin");
+  data[49] = 211;
+  refused(data, size, "unknown architecture, number 211");
+  load(folder, "older.cubin");
+  data[48] = 3;
+  refused(data, size, "unknown architecture, number 3");
+  load(folder, "tiny.cubin");
+  data[8] = 9;
+  refused(data, size, "ABI 9");
+  load(folder, "tiny.cubin");
+  data[18] = 62;
+  refused(data, size, "machine 62");
+  load(folder, "tiny.cubin");
+  data[4] = 1;
+  refused(data, size, "64-bit");
+}
+
+static void what_is_no_cubin(void) {
+  static const uint8_t fat[16] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
+  static const char ptx[] = "// c\n.version 9.0\n.target sm_90\n";
+  refused(fat, sizeof fat, "fat binary");
+  refused(ptx, strlen(ptx), "PTX");
+  refused("hello", 5, "neither");
+}
+
+/* Whatever byte is changed, reading ends well; what is accepted is whole. */
+static void changed_at_every_byte(const char *folder) {
+  static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
+  load(folder, "tiny.cubin");
+  for (size_t n = 0; n < size; n++)
+    for (size_t v = 0; v < sizeof values; v++) {
+      code_image image;
+      char why[CODE_WHY] = "";
+      uint8_t before = data[n];
+      data[n] = values[v];
+      if (code_image_read(data, size, &image, why))
+        REQUIRE(why[0]);
+      else
+        code_image_free(&image);
+      data[n] = before;
+    }
+}
+
+int main(int argc, char **argv) {
+  REQUIRE(argc == 2);
+  known_answers(argv[1]);
+  both_abis(argv[1]);
+  a_stack_that_nobody_knows_is_not_zero(argv[1]);
+  an_attribute_ends_with_its_section(argv[1]);
+  cut_short_at_every_byte(argv[1]);
+  an_architecture_that_is_unknown(argv[1]);
+  what_is_no_cubin();
+  changed_at_every_byte(argv[1]);
+  return 0;
+}
