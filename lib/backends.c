@@ -6,10 +6,11 @@
 
 /* Each backend's folder defines one entry and shares no header with lib/. */
 const kmb_backend_ops *kmbi_backend_cuda(void);
+const kmb_backend_ops *kmbi_backend_hip(void);
 const kmb_backend_ops *kmbi_backend_host(void);
 
-static const kmb_backend_entry_fn built_in[] = {kmbi_backend_cuda,
-                                                kmbi_backend_host};
+static const kmb_backend_entry_fn built_in[] = {
+    kmbi_backend_cuda, kmbi_backend_hip, kmbi_backend_host};
 enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 const kmb_backend_ops *kmbi_backend_at(size_t index) {

@@ -1,6 +1,6 @@
 /* The ceilings that a measurement is judged by, chosen before it begins:
- * measured ones, or where the backend cannot measure all of them, those of the
- * datasheet. The two are never mixed. */
+ * those of the datasheet, or where the device has none (a host, a slice, a part
+ * that no table knows), measured ones. The two are never mixed. */
 #include "error.h"
 #include "peaks.h"
 #include "run.h"
@@ -88,19 +88,34 @@ static bool publish(kmbi_run *run, wanted *w, kmb_ceiling *ceiling) {
   return !status;
 }
 
-/* Replaces what was measured only if then nothing is unknown. */
-static void take_published(kmbi_run *run, wanted *memory, wanted *compute) {
+/* True if nothing that is needed is unknown then. */
+static bool take_published(kmbi_run *run, wanted *memory, wanted *compute) {
   kmb_ceiling m, c;
-  if (!run->part) return;
+  if (!run->part) return false;
   bool has_m = publish(run, memory, &m);
   bool has_c = publish(run, compute, &c);
-  bool measured =
-      (memory->needed && *memory->has) || (compute->needed && *compute->has);
-  if (measured && !(has_m && has_c)) return;
   if (memory->needed) *memory->has = has_m;
   if (compute->needed) *compute->has = has_c;
   if (memory->needed && has_m) *memory->ceiling = m;
   if (compute->needed && has_c) *compute->ceiling = c;
+  return has_m && has_c;
+}
+
+/* Measures both, and keeps what was published if that does not help. */
+static kmb_status take_measured(kmbi_run *run, wanted *memory,
+                                wanted *compute) {
+  kmb_ceiling m = run->memory, c = run->compute;
+  bool had_m = run->has_memory, had_c = run->has_compute;
+  kmb_status status = measure(run, memory);
+  if (!status) status = measure(run, compute);
+  bool all =
+      run->has_memory >= memory->needed && run->has_compute >= compute->needed;
+  if (status || all || !(had_m || had_c)) return status;
+  run->memory = m;
+  run->compute = c;
+  run->has_memory = had_m;
+  run->has_compute = had_c;
+  return KMB_OK;
 }
 
 static void raise_unknown(kmbi_run *run, const wanted *w) {
@@ -165,12 +180,10 @@ kmb_status kmbi_take_ceilings(kmbi_run *run) {
                      "and none of the caches' is measured");
   if (run->p.flags & KMB_BENCH_NO_CEILINGS) return predict(run);
   find_part(run);
-  status = measure(run, &memory);
-  if (!status) status = measure(run, &compute);
-  if (status) return status;
-  bool all =
-      (!memory.needed || *memory.has) && (!compute.needed || *compute.has);
-  if (!all) take_published(run, &memory, &compute);
+  if (!take_published(run, &memory, &compute)) {
+    status = take_measured(run, &memory, &compute);
+    if (status) return status;
+  }
   raise_unknown(run, &memory);
   raise_unknown(run, &compute);
   return predict(run);

@@ -55,8 +55,11 @@ static double correction(kmbi_run *run, const kmbi_round *round) {
   }
   kmbi_result_set_f64(result, KMB_VALUE_BIAS, bias);
   kmbi_result_set_f64(result, KMB_VALUE_BIAS_UNCERTAINTY, uncertainty);
+  const kmb_backend_ops *ops = run->device->ops;
+  bool named = KMBI_HAS(ops, zero_reference);
   kmbi_result_set_text(result, KMB_VALUE_ZERO_REFERENCE,
-                       "the backend's reference timer");
+                       named ? ops->zero_reference
+                             : "the backend's reference timer");
   return bias;
 }
 

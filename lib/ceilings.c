@@ -39,8 +39,12 @@ kmb_status kmbi_device_ceiling(kmb_device *device, kmb_ceiling_kind kind,
   if (kind != KMB_CEILING_FMA && kind != KMB_CEILING_MATRIX) dtype = 0;
   if (!threads) {
     uint64_t all = 0;
+    kmbi_error_state before;
+    kmbi_error_save(&before);
     status = device->ops->attr_u64(device->self, KMB_DEVICE_THREADS, &all);
-    if (status) return status;
+    if (status && status != KMB_ERR_UNAVAILABLE) return status;
+    /* A GPU uses no core of the host. */
+    if (status) kmbi_error_restore(&before);
     threads = (uint32_t)all;
   }
   const kmb_ceiling *known = find(device, kind, dtype, threads);

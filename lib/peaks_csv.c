@@ -2,18 +2,26 @@
  * column. */
 #include "error.h"
 #include "peaks.h"
+#include "rows.h"
 #include "text.h"
 
 #include <stdio.h>
 
 enum { LARGEST = 4 << 20, COLUMNS = 64, ROWS = 2000, BLOCK = 4096 };
-/* Of a list: each is compared with those of all rows before. */
-enum { ITEMS = 64 };
+enum { ITEMS = 64 }; /* of a list */
 
 typedef struct cell {
   const char *text; /* "" if empty */
   uint64_t line, column;
 } cell;
+
+/* A name or id that must not come again in another row. */
+typedef struct seen {
+  const char *text; /* of `size` bytes */
+  uint64_t hash, size;
+  const kmb_part *row;
+  kmb_part_value column;
+} seen;
 
 typedef struct reader {
   kmbi_peaks_file *file;
@@ -26,6 +34,8 @@ typedef struct reader {
   const kmbi_part_info *columns[COLUMNS]; /* as the first line names them */
   size_t column_count, rows;
   kmb_part *last;
+  kmbi_rows items; /* seen, of this file */
+  kmbi_map item_map;
 } reader;
 
 static kmb_status bad(const reader *r, const cell *where, const char *format,
@@ -215,24 +225,43 @@ static kmb_status check_text(const reader *r, const cell *c,
   return KMB_OK;
 }
 
-/* An item of the list `column` that an earlier row of the file has. */
-static bool is_taken(const reader *r, const kmb_part *row,
-                     kmb_part_value column) {
-  const char *list = row->text[column], *item = NULL;
-  size_t size = 0;
-  while (kmbi_list_next(&list, &item, &size)) {
-    const kmb_part *other = r->file->parts;
-    for (; other && other != row; other = other->next) {
-      const char *theirs = other->text[column], *one = NULL;
-      size_t length = 0;
-      while (kmbi_list_next(&theirs, &one, &length))
-        if (length == size && !memcmp(one, item, size)) return true;
-    }
-  }
-  return false;
+static kmbi_map_key key_of_seen(const void *rows, uint32_t index) {
+  const seen *s = kmbi_rows_at(rows, index);
+  return (kmbi_map_key){s->hash, s->size, (uint64_t)s->column};
 }
 
-static kmb_status check_row(const reader *r, const kmb_part *row) {
+/* The item that was seen before, or this one from now on; NULL without memory.
+ */
+static const seen *see(reader *r, seen item) {
+  for (item.hash = kmbi_text_hash(item.text, item.size);; item.hash++) {
+    const kmbi_map_key key = {item.hash, item.size, (uint64_t)item.column};
+    uint32_t index = kmbi_map_find(&r->item_map, key);
+    if (index == KMBI_NO_ROW) {
+      seen *fresh = kmbi_rows_add(&r->items);
+      if (!fresh) return NULL;
+      *fresh = item;
+      return kmbi_map_put(&r->item_map, key, r->items.count - 1) ? fresh : NULL;
+    }
+    const seen *s = kmbi_rows_at(&r->items, index);
+    if (!memcmp(s->text, item.text, item.size)) return s;
+  }
+}
+
+/* Puts the items of the list `column` into the table of those seen; `taken` if
+ * an earlier row of the file has one. */
+static kmb_status note_items(reader *r, const kmb_part *row,
+                             kmb_part_value column, bool *taken) {
+  const char *list = row->text[column], *text = NULL;
+  size_t size = 0;
+  while (kmbi_list_next(&list, &text, &size)) {
+    const seen *first = see(r, (seen){text, 0, size, row, column});
+    if (!first) return no_memory();
+    if (first->row != row) *taken = true;
+  }
+  return KMB_OK;
+}
+
+static kmb_status check_row(reader *r, const kmb_part *row) {
   const cell *first = &r->cells[0];
   if (!row->text[KMB_PART_NAME]) return bad(r, first, "the part has no name");
   if (!row->text[KMB_PART_DRIVER_NAMES] && !row->text[KMB_PART_PCI_IDS])
@@ -240,7 +269,10 @@ static kmb_status check_row(const reader *r, const kmb_part *row) {
   const kmb_part_value unique[] = {KMB_PART_NAME, KMB_PART_DRIVER_NAMES,
                                    KMB_PART_PCI_IDS};
   for (size_t i = 0; i < sizeof unique / sizeof unique[0]; i++) {
-    if (!is_taken(r, row, unique[i])) continue;
+    bool taken = false;
+    kmb_status status = note_items(r, row, unique[i], &taken);
+    if (status) return status;
+    if (!taken) continue;
     size_t k = 0;
     while (r->columns[k]->value != unique[i])
       k++;
@@ -320,8 +352,8 @@ static kmb_status read_all(kmbi_text *text, const char *origin,
   }
 }
 
-static kmb_status fill(kmbi_peaks_file *file, const char *origin,
-                       const kmbi_text *text) {
+static kmb_status fill(kmbi_peaks_file *file, const kmbi_memory *memory,
+                       const char *origin, const kmbi_text *text) {
   const char *data = kmbi_text_get(text);
   reader r = {.file = file, .at = data, .line_start = data, .line = 1};
   r.end = data + text->size;
@@ -329,7 +361,11 @@ static kmb_status fill(kmbi_peaks_file *file, const char *origin,
   if (text->size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3)) r.at += 3;
   r.origin = kmbi_arena_copy(&file->arena, origin);
   if (!r.origin) return no_memory();
+  kmbi_rows_init(&r.items, memory, sizeof(seen));
+  kmbi_map_init(&r.item_map, memory, key_of_seen, &r.items);
   kmb_status status = parse(&r);
+  kmbi_map_release(&r.item_map);
+  kmbi_rows_release(&r.items);
   return !status && kmbi_arena_failed(&file->arena) ? no_memory() : status;
 }
 
@@ -348,7 +384,7 @@ kmb_status kmb_peaks_read_csv(kmb_peaks *peaks, const char *origin,
   if (!status && !file) status = no_memory();
   if (file) {
     kmbi_arena_init(&file->arena, &peaks->memory);
-    status = fill(file, origin, &text);
+    status = fill(file, &peaks->memory, origin, &text);
     if (status) {
       kmbi_arena_release(&file->arena);
       kmbi_free(&peaks->memory, file, 1, sizeof *file);

@@ -8,15 +8,15 @@ CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 build=${1:-build} folder=${2:-gpu-pack}
 rm -rf "$folder"
 mkdir -p "$folder" || exit 1
-for program in "$build"/tests/gpu/gpu_*; do
+for program in "$build"/tests/gpu/gpu_* "$build"/tests/hip_on_cuda/gpu_hip_*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   cp "$program" "$folder/" || exit 1
 done
-for program in cuda_copy cuda_gemm; do
+for program in cuda_copy cuda_gemm cuda_trace; do
   [ -x "$build/examples/$program" ] || continue
   cp "$build/examples/$program" "$folder/" || exit 1
 done
-cp bench/peers_gpu.py "$folder/" || exit 1
+cp bench/peers_gpu.py bench/peers_ceilings.py "$folder/" || exit 1
 # The tests' device code as text, for other programs to load.
 python3 - tests/gpu/kernels.ptx.h >"$folder/kernels.ptx" <<'PYTHON' || exit 1
 import re, sys
@@ -27,6 +27,11 @@ PYTHON
   echo "$build has no GPU tests; build it first: ninja -C $build" >&2
   exit 1
 }
+# HIP for tests, which the HIP backend finds in the folder below.
+mkdir "$folder/hip" || exit 1
+for library in libamdhip64.so.6 libhiprtc.so.6; do
+  cp -L "$build/tests/hip_on_cuda/$library" "$folder/hip/" || exit 1
+done
 # The C library and its loader are the other machine's own.
 ldd "$build/tests/gpu/gpu_functional" | awk '$3 ~ /^\// { print $1, $3 }' |
   while read -r name path; do

@@ -5,13 +5,13 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests examples accuracy moves cost peers sanitizer
+# parts: open tests hip examples accuracy moves cost ceilings peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests examples accuracy moves cost peers sanitizer}
+parts=${*:-open tests hip examples accuracy moves cost ceilings peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -28,7 +28,7 @@ folder_of() { # NAME
 }
 callers=${LD_LIBRARY_PATH:-}
 plain=$callers
-for name in 'libcupti.so.1[23]' 'libcublas.so.1[123]'; do
+for name in 'libcupti.so.1[23]' 'libcublas.so.1[123]' 'libcublasLt.so.1[123]'; do
   where=$(folder_of "$name")
   echo "$name: ${where:-none}"
   [ -n "$where" ] && plain=$plain${plain:+:}$where
@@ -97,6 +97,7 @@ tests_part() {
   run 90 rows "$folder/gpu_rows"
   run 60 dependent "$folder/gpu_dependent"
   run 60 devices "$folder/gpu_devices"
+  run 60 record "$folder/gpu_record" "$out/record.json"
   run 60 busy "$folder/gpu_busy"
   run 60 blocking env CUDA_LAUNCH_BLOCKING=1 "$folder/gpu_functional" \
     each_timer_checks_and_times
@@ -107,10 +108,36 @@ tests_part() {
   run 60 hang_event "$folder/gpu_lost" hang 3
 }
 
+# The HIP backend on this NVIDIA GPU, through HIP of our own that forwards to
+# the driver and NVRTC: its logic, not AMD's hardware.
+hip_part() {
+  where=$(folder_of 'libnvrtc.so.1[23]')
+  [ -n "$where" ] || {
+    echo "== hip_on_cuda: skipped, for there is no NVRTC"
+    return
+  }
+  forwarded=$folder/hip:$LD_LIBRARY_PATH:$where
+  for test in $("$folder/gpu_hip_functional" --list); do
+    run 90 "hip_on_cuda_$test" env LD_LIBRARY_PATH="$forwarded" \
+      "$folder/gpu_hip_functional" "$test"
+  done
+  run 200 hip_on_cuda_accuracy env LD_LIBRARY_PATH="$forwarded" \
+    "$folder/gpu_hip_accuracy" "$out/hip_on_cuda.json"
+}
+
 examples_part() {
   run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
+  run 60 cuda_trace "$folder/cuda_trace" cuda:0 "$out/cuda_trace.json"
   [ -x "$folder/cuda_gemm" ] &&
     run 90 cuda_gemm "$folder/cuda_gemm" cuda:0 "$out/cuda_gemm.json"
+}
+
+# What we say that can be reached beside what others reach, in one run.
+ceilings_part() {
+  run 90 ceilings "$folder/gpu_ceilings" "$out/ceilings.json"
+  python3 -c 'import torch' 2>/dev/null || return
+  run 60 peers_ceilings env LD_LIBRARY_PATH="$callers" python3 \
+    "$folder/peers_ceilings.py" "$out/peers_ceilings.json"
 }
 
 peers_part() {
@@ -148,10 +175,12 @@ for part in $parts; do
   case $part in
   open) open_part ;;
   tests) tests_part ;;
+  hip) hip_part ;;
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
   moves) run 60 moves "$folder/gpu_moves" "$out/moves.json" ;;
   cost) run 60 cost "$folder/gpu_cost" "$out/cost.json" ;;
+  ceilings) ceilings_part ;;
   peers) peers_part ;;
   sanitizer) sanitizer_part ;;
   *) echo "no part is named $part" >&2; failed="$failed $part" ;;

@@ -13,11 +13,12 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 RESULTS = os.path.join(ROOT, 'bench', 'results')
-PAGES = ['docs/cuda.md', 'README.md']
+PAGES = ['docs/cuda.md', 'docs/roofline.md', 'README.md']
 # What gpu-test.sh calls it, and we.
 TAKEN = {'accuracy': 'accuracy', 'moves': 'cold', 'cost': 'cost',
          'open': 'open', 'peers': 'peers', 'cuda_gemm': 'gemm',
-         'cuda_copy': 'copy'}
+         'cuda_copy': 'copy', 'ceilings': 'ceilings',
+         'peers_ceilings': 'peers-ceilings'}
 MODES = {'trace_graph': 'TRACE on graph', 'graph': 'GRAPH', 'event': 'EVENT',
          'event_graph': 'EVENT on graph'}
 PEERS = {'do_bench': 'do_bench', 'do_bench_cudagraph': 'do_bench_cudagraph',
@@ -183,6 +184,13 @@ def gemm():
                           ran_on(data, 'gemm'))
 
 
+def example():
+    """Of the README: the GPU example at a glance."""
+    data = recorded('gemm')
+    return '%s\n\n%s.' % (work(data, 'projection', 'tokens'),
+                          ran_on(data, 'gemm').replace('](../', ']('))
+
+
 def copy():
     data = recorded('copy')
     rows = [['%s KiB' % r['axes'][0]['value'], us(r['time_ns'] / 1e3),
@@ -211,9 +219,31 @@ def summary():
     return '\n'.join(lines)
 
 
-MADE = {'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
+def ceilings():
+    data, others = recorded('ceilings'), recorded('peers-ceilings')
+    best = {p['name']: p['best'] for p in others['peers']}
+    beside = {'copy': ('torch copy', 'cudaMemcpyAsync'),
+              'matrix bf16': ('torch.mm bf16', 'torch.mm bf16 T'),
+              'matrix f16': ('torch.mm f16', 'torch.mm f16 T')}
+    rows = []
+    for c in data['ceilings']:
+        name = max(beside.get(c['name'], ()), key=best.get, default=None)
+        sheet = c.get('datasheet')
+        rows.append([c['name'], '%.4g' % (c['value'] / 1e12),
+                     '%.0f%%' % (100 * c['value'] / sheet) if sheet else '–',
+                     '%.4g, %s' % (best[name] / 1e12, name) if name else '–',
+                     '%.1f%%' % (100 * c['value'] / best[name])
+                     if name else '–', c['variant']])
+    return '%s\n\n%s.' % (
+        table(['ceiling', 'T/s', 'of the datasheet', 'the best of others, T/s',
+               'ours ÷ theirs', 'reached by'], rows),
+        source(data, 'ceilings'))
+
+
+MADE = {'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
         'weights': weights, 'cost': cost, 'gemm': gemm, 'copy': copy,
-        'summary': summary}
+        'summary': summary,
+        'example': example}
 PLACE = re.compile(r'(<!-- figures (\w+) -->\n).*?(<!-- end -->)', re.S)
 
 

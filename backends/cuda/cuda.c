@@ -241,9 +241,14 @@ static const kmb_backend_ops ops = {
     .session_read = kmbi_cuda_session_read,
     .session_close = kmbi_cuda_session_close,
     .bias = kmbi_cuda_bias_of,
+    .ceiling = kmbi_cuda_ceiling,
     .describe = kmbi_cuda_describe,
     .telemetry = kmbi_cuda_telemetry,
     .plan_findings = kmbi_cuda_plan_findings,
+    .zero_reference = "TRACE on plain launches",
+    .record_begin = kmbi_cuda_record_begin,
+    .record_point = kmbi_cuda_record_point,
+    .record_end = kmbi_cuda_record_end,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

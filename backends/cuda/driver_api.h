@@ -163,6 +163,9 @@ enum { KMBI_CU_EDGE_PROGRAMMATIC = 1 };
      kmbi_cu_stream stream))                                                   \
   X(cuMemcpyDtoHAsync, 3020, "cuMemcpyDtoHAsync_v2", REQUIRED,                 \
     (void *to, kmbi_cu_pointer from, size_t bytes, kmbi_cu_stream stream))     \
+  X(cuMemcpyDtoDAsync, 3020, "cuMemcpyDtoDAsync_v2", REQUIRED,                 \
+    (kmbi_cu_pointer to, kmbi_cu_pointer from, size_t bytes,                   \
+     kmbi_cu_stream stream))                                                   \
   X(cuMemsetD32Async, 3020, "cuMemsetD32Async", REQUIRED,                      \
     (kmbi_cu_pointer to, unsigned value, size_t words, kmbi_cu_stream stream)) \
   X(cuModuleLoadData, 2000, "cuModuleLoadData", REQUIRED,                      \

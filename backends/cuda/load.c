@@ -25,6 +25,10 @@ DLOPEN_NOTE(NOTE_ENTRY("cuda", "Measures on NVIDIA GPUs",
 DLOPEN_NOTE(NOTE_ENTRY("cupti", "Traces kernels on NVIDIA GPUs",
                        "\\\"libcupti.so.13\\\",\\\"libcupti.so.12\\\","
                        "\\\"libcupti.so.11.8\\\""));
+DLOPEN_NOTE(NOTE_ENTRY("cublaslt", "Measures matrix units of NVIDIA GPUs",
+                       "\\\"libcublasLt.so.13\\\","
+                       "\\\"libcublasLt.so.12\\\","
+                       "\\\"libcublasLt.so.11\\\""));
 DLOPEN_NOTE(NOTE_ENTRY("nvml", "Clocks and power of NVIDIA GPUs",
                        "\\\"libnvidia-ml.so.1\\\""));
 

@@ -135,6 +135,46 @@ static int report(const kmb_results *results, const char *path) {
   return 0;
 }
 
+/* The largest product once more, beside what the matrix units and the memory
+ * were measured to reach: a limit is the datasheet, this is what a library has
+ * reached on this very GPU. */
+static void compare(kmb_device *device, const kmb_results *results) {
+  const kmb_result *last = NULL;
+  kmb_work work = kmb_work_init();
+  kmb_ceiling memory = kmb_ceiling_init(), compute = kmb_ceiling_init();
+  kmb_roofline_params params = kmb_roofline_params_init();
+  kmb_roofline measured = kmb_roofline_init();
+  double sol = 0;
+  const projection *p = &projections[COUNT(projections) - 1];
+  uint64_t tokens = (uint64_t)batches[COUNT(batches) - 1];
+  kmb_status status =
+      kmb_results_get(results, kmb_results_count(results) - 1, &last);
+  if (!status)
+    status = kmb_work_gemm(tokens, (uint64_t)p->rows, (uint64_t)p->inner,
+                           KMB_BF16, &work);
+  if (!status)
+    status = kmb_device_ceiling(device, KMB_CEILING_READ, 0, 0, &memory);
+  if (!status)
+    status =
+        kmb_device_ceiling(device, KMB_CEILING_MATRIX, KMB_BF16, 0, &compute);
+  params.work = &work;
+  params.memory = &memory;
+  params.compute = &compute;
+  if (!status) status = kmb_result_f64(last, KMB_VALUE_TIME, &params.time_ns);
+  if (!status) status = kmb_roofline_evaluate(&params, &measured);
+  if (status) {
+    printf("No measured ceilings: %s.\n", kmb_last_error(NULL, NULL));
+    return;
+  }
+  printf("%s at %" PRIu64 " tokens: %.1f%% of what was measured on this GPU "
+         "(%.0f TFLOP/s, %s)",
+         p->name, tokens, measured.sol_pct, compute.value / 1e12,
+         compute.variant);
+  if (!kmb_result_f64(last, KMB_VALUE_SOL_PCT, &sol))
+    printf(", %.1f%% of the datasheet", sol);
+  printf("\n");
+}
+
 static int measure_all(kmb_device *device, blas *b, const char *path) {
   kmb_results *results = NULL;
   int code = 0;
@@ -148,6 +188,7 @@ static int measure_all(kmb_device *device, blas *b, const char *path) {
     printf("cuBLAS %d, %s\n", blas_version(b),
            "errors in units of what the check allows");
     code = report(results, path);
+    if (!code) compare(device, results);
   }
   kmb_results_destroy(results);
   return code;

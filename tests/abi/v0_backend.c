@@ -153,6 +153,14 @@ MEMBER(kmb_device_op, kind, 40, 4, int32_t);
 MEMBER(kmb_device_op, reserved, 44, 4, int32_t);
 FINAL(kmb_device_op, 48);
 
+MEMBER(kmb_record_sink, struct_size, 0, 8, size_t);
+MEMBER(kmb_record_sink, ctx, 8, 8, void *);
+MEMBER(kmb_record_sink, op, 16, 8, int32_t (*)(void *, const kmb_trace_op *));
+MEMBER(kmb_record_sink, call, 24, 8, int32_t (*)(void *,
+    const kmb_trace_call *));
+MEMBER(kmb_record_sink, dropped, 32, 8, void (*)(void *, uint64_t));
+GROWS(kmb_record_sink, 40);
+
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
 MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
@@ -216,7 +224,14 @@ MEMBER(kmb_backend_ops, telemetry, 272, 8, void (*)(void *, void (*)(void *,
 MEMBER(kmb_backend_ops, plan_findings, 280, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
-GROWS(kmb_backend_ops, 288);
+MEMBER(kmb_backend_ops, zero_reference, 288, 8, const char *);
+MEMBER(kmb_backend_ops, record_begin, 296, 8, int32_t (*)(void *,
+    const kmb_record_params *, void **));
+MEMBER(kmb_backend_ops, record_point, 304, 8, int32_t (*)(void *, void *,
+    uint64_t *, uint64_t *, uint64_t *));
+MEMBER(kmb_backend_ops, record_end, 312, 8, int32_t (*)(void *, void *,
+    const kmb_record_sink *));
+GROWS(kmb_backend_ops, 320);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

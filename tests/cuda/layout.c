@@ -114,6 +114,22 @@ COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy5);
 COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy6);
 COPY(kmbi_cupti_peer, CUpti_ActivityMemcpyPtoP4);
 COPY(kmbi_cupti_set, CUpti_ActivityMemset4);
+FIELD(kmbi_cupti_copy, copy_kind, CUpti_ActivityMemcpy5, copyKind);
+FIELD(kmbi_cupti_copy, copy_kind, CUpti_ActivityMemcpy6, copyKind);
+FIELD(kmbi_cupti_call, kind, CUpti_ActivityAPI, kind);
+FIELD(kmbi_cupti_call, id, CUpti_ActivityAPI, cbid);
+FIELD(kmbi_cupti_call, start, CUpti_ActivityAPI, start);
+FIELD(kmbi_cupti_call, end, CUpti_ActivityAPI, end);
+FIELD(kmbi_cupti_call, process, CUpti_ActivityAPI, processId);
+FIELD(kmbi_cupti_call, thread, CUpti_ActivityAPI, threadId);
+FIELD(kmbi_cupti_call, correlation, CUpti_ActivityAPI, correlationId);
+FIELD(kmbi_cupti_call, result, CUpti_ActivityAPI, returnValue);
+EQUAL(sizeof(kmbi_cupti_call), sizeof(CUpti_ActivityAPI));
+#define COPY_KIND(name, value, text) \
+  EQUAL(value, CUPTI_ACTIVITY_MEMCPY_KIND_##name);
+KMBI_CUPTI_COPY_MAP(COPY_KIND)
+EQUAL(KMBI_CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
+EQUAL(KMBI_CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
 FIELD(kmbi_cupti_external, kind, CUpti_ActivityExternalCorrelation, kind);
 FIELD(kmbi_cupti_external, external_kind, CUpti_ActivityExternalCorrelation,
       externalKind);
@@ -156,6 +172,8 @@ SAME(OURS(cuptiGetContextId), __typeof__(cuptiGetContextId),
      "cuptiGetContextId");
 SAME(OURS(cuptiGetTimestamp), __typeof__(cuptiGetTimestamp),
      "cuptiGetTimestamp");
+SAME(CUptiResult(CUpti_CallbackDomain, uint32_t, const char **),
+     __typeof__(cuptiGetCallbackName), "cuptiGetCallbackName");
 SAME(CUptiResult(uint8_t *, size_t, CUpti_Activity **),
      __typeof__(cuptiActivityGetNextRecord), "cuptiActivityGetNextRecord");
 SAME(CUptiResult(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *),
@@ -365,6 +383,40 @@ FIELD(kmbi_range_count, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params,
 SIZE(kmbi_range_count, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params);
 TAKES(cuptiRangeProfilerGetCounterDataInfo,
       CUpti_RangeProfiler_GetCounterDataInfo_Params);
+
+/* cuBLASLt, which is another package of the toolkit. */
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#include <lt_api.h>
+EQUAL(sizeof(kmbi_lt_algorithm), sizeof(cublasLtMatmulAlgo_t));
+EQUAL(sizeof(kmbi_lt_candidate), sizeof(cublasLtMatmulHeuristicResult_t));
+FIELD(kmbi_lt_candidate, workspace, cublasLtMatmulHeuristicResult_t,
+      workspaceSize);
+FIELD(kmbi_lt_candidate, state, cublasLtMatmulHeuristicResult_t, state);
+FIELD(kmbi_lt_candidate, waves, cublasLtMatmulHeuristicResult_t, wavesCount);
+SAME(kmbi_lt_handle, cublasLtHandle_t, "cublasLtHandle_t");
+EQUAL(sizeof(cublasComputeType_t), sizeof(kmbi_lt_enum));
+EQUAL(sizeof(cudaDataType_t), sizeof(kmbi_lt_enum));
+EQUAL(KMBI_LT_SUCCESS, CUBLAS_STATUS_SUCCESS);
+EQUAL(KMBI_LT_ALLOC_FAILED, CUBLAS_STATUS_ALLOC_FAILED);
+EQUAL(KMBI_LT_ARCH_MISMATCH, CUBLAS_STATUS_ARCH_MISMATCH);
+EQUAL(KMBI_LT_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED);
+EQUAL(KMBI_LT_TRANSPOSE_A, CUBLASLT_MATMUL_DESC_TRANSA);
+EQUAL(KMBI_LT_MOST_WORKSPACE, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+EQUAL(KMBI_LT_PLAIN, CUBLAS_OP_N);
+EQUAL(KMBI_LT_TRANSPOSED, CUBLAS_OP_T);
+EQUAL(KMBI_LT_F32, CUDA_R_32F);
+EQUAL(KMBI_LT_F64, CUDA_R_64F);
+EQUAL(KMBI_LT_F16, CUDA_R_16F);
+EQUAL(KMBI_LT_I8, CUDA_R_8I);
+EQUAL(KMBI_LT_I32, CUDA_R_32I);
+EQUAL(KMBI_LT_BF16, CUDA_R_16BF);
+EQUAL(KMBI_LT_E4M3, CUDA_R_8F_E4M3);
+EQUAL(KMBI_LT_COMPUTE_F32, CUBLAS_COMPUTE_32F);
+EQUAL(KMBI_LT_COMPUTE_F64, CUBLAS_COMPUTE_64F);
+EQUAL(KMBI_LT_COMPUTE_I32, CUBLAS_COMPUTE_32I);
+EQUAL(KMBI_LT_COMPUTE_TF32, CUBLAS_COMPUTE_32F_FAST_TF32);
+#endif
 
 int main(void) {
   return 0;

@@ -65,7 +65,7 @@ static void a_built_in_name_comes_first(void) {
   const kmb_backend_ops *ops = NULL;
   const char *spec = NULL;
   REQUIRE_OK(kmbi_backend_find("host:x", BAD_DIR, &ops, &spec));
-  REQUIRE(ops == kmbi_backend_at(1));
+  REQUIRE(ops == kmbi_backend_at(2));
   REQUIRE_STR(ops->name, "host");
   REQUIRE_STR(spec, "x");
 }

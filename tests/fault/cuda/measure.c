@@ -196,6 +196,7 @@ static void auto_traces_cold_and_confirms(void) {
   REQUIRE_STR(bed_text(r, KMB_VALUE_TIMER), "TRACE");
   REQUIRE_STR(bed_text(r, KMB_VALUE_CACHE_STATE), "COLD");
   REQUIRE_HAS(bed_text(r, KMB_VALUE_CONFIRM_METHOD), "EVENT");
+  REQUIRE_STR(bed_text(r, KMB_VALUE_ZERO_REFERENCE), "TRACE on plain launches");
   REQUIRE(!bed_finding(r, KMB_FINDING_TIMERS_DISAGREE));
   REQUIRE(!bed_finding(r, KMB_FINDING_FALLBACK_TIMER));
   kmb_result_destroy(r);

@@ -40,7 +40,7 @@ enum {
 /** What the caches hold when an iteration starts. */
 typedef int32_t kmb_cache_state;
 enum {
-  /** GPUs: COLD; host: ROTATED with buffers, WARM without. */
+  /** CUDA: COLD; HIP and host: ROTATED with buffers, WARM without. */
   KMB_CACHE_DEFAULT = 0,
   /** No cache holds cold inputs, no dirty lines of ours wait: twice the
    *  last-level cache is read before each iteration. */

@@ -11,6 +11,7 @@
 #include <kmb/buffers.h>
 #include <kmb/device.h>
 #include <kmb/metadata.h>
+#include <kmb/record.h>
 #include <kmb/result.h>
 #include <kmb/roofline.h>
 #include <kmb/trace.h>

@@ -200,7 +200,9 @@ kmbi_cu_result sim_cuCtxResetPersistingL2Cache(void) {
 unsigned cuCtxSynchronize(void) {
   ENTER_CONTEXT(cuCtxSynchronize, SIM_CALL);
   if (!sim_capturing(sim_current())) {
+    uint64_t start = sim_now();
     sim_drain("cuCtxSynchronize");
+    sim_trace_waited(17, start);
     return sim_usable();
   }
   sim_invalidate_all(sim_current());
@@ -312,7 +314,7 @@ kmbi_cu_result sim_cuPointerGetAttribute(void *value, kmbi_cu_enum attribute,
 
 /* Work, which a capture takes up instead of the stream. */
 
-static kmbi_cu_result submit(kmbi_cu_stream handle, sim_op *op, unsigned id) {
+kmbi_cu_result sim_submit(kmbi_cu_stream handle, sim_op *op, unsigned id) {
   struct CUstream_st *stream = sim_stream_of(handle);
   if (!stream) return INVALID_HANDLE;
   if (stream->capture.active) {
@@ -337,21 +339,29 @@ kmbi_cu_result sim_cuMemcpyHtoDAsync(kmbi_cu_pointer to, const void *from,
                .from = (uintptr_t)from,
                .bytes = bytes,
                .value = 1};
-  return submit(stream, &op, 277);
+  return sim_submit(stream, &op, 277);
 }
 
 kmbi_cu_result sim_cuMemcpyDtoHAsync(void *to, kmbi_cu_pointer from,
                                      size_t bytes, kmbi_cu_stream stream) {
   ENTER_CONTEXT(cuMemcpyDtoHAsync, SIM_LAUNCH);
   sim_op op = {.kind = COPY, .to = (uintptr_t)to, .from = from, .bytes = bytes};
-  return submit(stream, &op, 279);
+  return sim_submit(stream, &op, 279);
+}
+
+kmbi_cu_result sim_cuMemcpyDtoDAsync(kmbi_cu_pointer to, kmbi_cu_pointer from,
+                                     size_t bytes, kmbi_cu_stream stream) {
+  ENTER_CONTEXT(cuMemcpyDtoDAsync, SIM_LAUNCH);
+  sim_op op = {
+      .kind = COPY, .to = to, .from = from, .bytes = bytes, .value = 2};
+  return sim_submit(stream, &op, 281);
 }
 
 kmbi_cu_result sim_cuMemsetD32Async(kmbi_cu_pointer to, unsigned value,
                                     size_t words, kmbi_cu_stream stream) {
   ENTER_CONTEXT(cuMemsetD32Async, SIM_LAUNCH);
   sim_op op = {.kind = SET, .to = to, .value = value, .bytes = words * 4};
-  return submit(stream, &op, 220);
+  return sim_submit(stream, &op, 220);
 }
 
 kmbi_cu_result sim_cuLaunchKernel(kmbi_cu_function function, unsigned grid_x,
@@ -369,7 +379,8 @@ kmbi_cu_result sim_cuLaunchKernel(kmbi_cu_function function, unsigned grid_x,
   const char *sizes = function->kernel->sizes;
   for (int i = 0; sizes[i]; i++)
     memcpy(&op.a[i], arguments[i], (size_t)(sizes[i] - '0'));
-  return submit(stream, &op, 307);
+  op.a[SIM_GRID].u32 = grid_x;
+  return sim_submit(stream, &op, 307);
 }
 
 /* Modules. */

@@ -83,7 +83,10 @@ static const char *const names[] = {
 #define NAME(field, symbol, need, arguments) symbol,
             KMBI_NVML_MAP(NAME)
 #undef NAME
-                "cuGetProcAddress",
+#define NAME(name, arguments) #name,
+                KMBI_LT_MAP(NAME)
+#undef NAME
+                    "cuGetProcAddress",
     "cuCtxSynchronize",
     "cuStreamWaitEvent",
 };

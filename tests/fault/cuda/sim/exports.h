@@ -16,6 +16,10 @@ KMBI_CUPTI_MAP(SIM_EXPORT)
   kmbi_nvml_result sim_nvml_##field arguments __asm__(symbol);
 KMBI_NVML_MAP(SIM_EXPORT)
 #undef SIM_EXPORT
+#define SIM_EXPORT(name, arguments) \
+  kmbi_lt_result sim_##name arguments __asm__(#name);
+KMBI_LT_MAP(SIM_EXPORT)
+#undef SIM_EXPORT
 kmbi_cu_result
 sim_get_proc(const char *symbol, void **function, int version, uint64_t flags,
              kmbi_cu_enum *status) __asm__("cuGetProcAddress_v2");

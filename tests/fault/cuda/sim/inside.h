@@ -34,7 +34,7 @@ struct CUctx_st {
   struct CUstream_st *legacy;
 };
 
-enum { SIM_ARGUMENTS = 8 };
+enum { SIM_ARGUMENTS = 8, SIM_GRID = 7 }; /* the last: blocks of the grid */
 
 typedef union sim_argument {
   uint64_t u64;
@@ -166,6 +166,10 @@ unsigned sim_unsafe(void);
 void sim_invalidate_all(struct CUctx_st *context);
 bool sim_capturing(const struct CUctx_st *context);
 
+/* cuda.c: takes an operation up, into the stream or its capture. `id` is the
+ * call's number in traces. */
+unsigned sim_submit(struct CUstream_st *handle, sim_op *op, unsigned id);
+
 /* kernels.c */
 const sim_kernel *sim_kernel_named(const char *name);
 /* Whether memory is there; a fault of the context if not. */
@@ -182,6 +186,8 @@ uint64_t sim_traffic_ns(sim_traffic t);
 
 /* trace.c */
 uint32_t sim_trace_call(uint32_t callback_id);
+/* A call that waited from `start` until now and started nothing. */
+void sim_trace_waited(uint32_t callback_id, uint64_t start);
 void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                   uint64_t start, uint64_t end);
 bool sim_tracing(void);

@@ -193,7 +193,37 @@ static uint64_t run_dot(struct CUctx_st *c, const sim_argument *a) {
   return ns;
 }
 
+/* As many operations a clock as an H200's units do; 132 of them. */
+static uint64_t fma_ns(const sim_argument *a, double a_clock) {
+  double threads = 256.0 * a[SIM_GRID].u32;
+  double clocks = 512.0 * (double)a[0].u64 * threads / (132 * a_clock);
+  return (uint64_t)(clocks * 1e6 / SIM_CLOCK_KHZ);
+}
+
+static uint64_t run_fma(struct CUctx_st *c, const sim_argument *a) {
+  (void)c;
+  return fma_ns(a, 256);
+}
+
+static uint64_t run_fma_f64(struct CUctx_st *c, const sim_argument *a) {
+  (void)c;
+  return fma_ns(a, 128);
+}
+
+/* How long it takes was said when it was launched. */
+static uint64_t run_gemm(struct CUctx_st *c, const sim_argument *a) {
+  return sim_reaches(c, a[1].u64, 4) ? a[0].u64 : 0;
+}
+
 static const sim_kernel kernels[] = {
+    {"kmb_read_4", "888", run_sweep},
+    {"kmb_read_8", "888", run_sweep},
+    {"kmb_copy_2", "888", run_copy},
+    {"kmb_copy_4", "888", run_copy},
+    {"kmb_fma_f32", "8448", run_fma},
+    {"kmb_fma_f64", "8888", run_fma_f64},
+    {"kmb_fma_f16", "8448", run_fma},
+    {"sim_gemm", "88", run_gemm},
     {"kmb_empty", "", run_empty},
     {"kmb_spin", "88", run_spin},
     {"kmb_tick", "84", run_tick},

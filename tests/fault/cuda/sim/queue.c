@@ -75,8 +75,12 @@ static uint64_t copy(const struct CUstream_st *stream, const sim_op *op) {
   struct CUctx_st *context = stream->object.context;
   uint64_t on_device = op->value ? op->to : op->from;
   if (!sim_reaches(context, on_device, op->bytes)) return 0;
+  if (op->value == 2 && !sim_reaches(context, op->from, op->bytes)) return 0;
   memcpy((void *)(uintptr_t)op->to, (const void *)(uintptr_t)op->from,
          (size_t)op->bytes);
+  if (op->value == 2) /* within the device: read and written */
+    return sim_traffic_ns(sim_access(op->from, op->bytes, false)) +
+           sim_traffic_ns(sim_access(op->to, op->bytes, true));
   return sim_traffic_ns((sim_traffic){.cold = op->bytes});
 }
 

@@ -1,7 +1,7 @@
-/* One virtual GPU machine behind stand-ins for libcuda, libcupti and
- * libnvidia-ml. This part is for tests: what is simulated, what fails, what is
- * held. Time is virtual: it passes with every call and every look at the
- * clock. */
+/* One virtual GPU machine behind stand-ins for libcuda, libcupti,
+ * libnvidia-ml and libcublasLt. This part is for tests: what is simulated, what
+ * fails, what is held. Time is virtual: it passes with every call and every
+ * look at the clock. */
 #ifndef KMB_TESTS_CUDA_SIM_H
 #define KMB_TESTS_CUDA_SIM_H
 
@@ -12,9 +12,10 @@
 
 #include "../../../../backends/cuda/cupti_api.h"
 #include "../../../../backends/cuda/driver_api.h"
+#include "../../../../backends/cuda/lt_api.h"
 #include "../../../../backends/cuda/nvml_api.h"
 
-/* Every function of the three libraries that the backend uses. */
+/* Every function of the libraries that the backend uses. */
 typedef enum sim_function {
 #define SIM_ENUM(name, version, symbol, need, arguments) SIM_##name,
   KMBI_CU_MAP(SIM_ENUM)
@@ -25,7 +26,10 @@ typedef enum sim_function {
 #define SIM_ENUM(field, symbol, need, arguments) SIM_nvml_##field,
           KMBI_NVML_MAP(SIM_ENUM)
 #undef SIM_ENUM
-              SIM_cuGetProcAddress,
+#define SIM_ENUM(name, arguments) SIM_##name,
+              KMBI_LT_MAP(SIM_ENUM)
+#undef SIM_ENUM
+                  SIM_cuGetProcAddress,
   SIM_cuCtxSynchronize,
   SIM_cuStreamWaitEvent,
   SIM_FUNCTIONS
@@ -57,6 +61,7 @@ typedef struct sim_settings {
   bool late;                /* records come a flush later, if not forced */
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
+  bool no_candidates;       /* cuBLASLt has none */
   /* NVML */
   unsigned long long throttle; /* of the visible device */
   bool mig;

@@ -1,0 +1,83 @@
+/* The gate: a kernel of ours that waits for a word of host memory, so that
+ * nothing of what is timed waits for the host. (HIP's own wait for a value is
+ * such a kernel too, and is not captured as one.) A launch that waits for the
+ * device meanwhile would hold up both: the kernel gives up after a time, and
+ * the plan then goes on without a gate, which is said. */
+#include "plan.h"
+
+#include <stdio.h>
+
+/* Looks at host memory take some 100 ns to 1 us each. */
+enum { TRIES = 2000000 };
+
+static void without(kmbi_hip_plan *plan, const char *why) {
+  kmbi_hip *self = plan->self;
+  const kmb_host *host = self->host;
+  char line[KMBI_HIP_TEXT + 64];
+  plan->gated = false;
+  snprintf(plan->ungated, sizeof plan->ungated, "%s", why);
+  snprintf(line, sizeof line, "no gate, so that host gaps may be timed too: %s",
+           why);
+  host->log(host->ctx, KMB_LOG_WARNING, line);
+}
+
+/* One iteration without a gate first: what a first use loads or allocates it
+ * must not do behind one. */
+static kmb_status first_use(kmbi_hip_plan *plan) {
+  kmb_status status = kmbi_hip_before(plan);
+  if (!status) status = kmbi_hip_iterate(plan);
+  return kmbi_hip_drain(plan, status);
+}
+
+static const char gave_up[] =
+    "the gate gave up waiting: the launch waits for the device, or enqueues "
+    "more than fits into the queue";
+
+kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
+  char why[KMBI_HIP_TEXT];
+  kmbi_hip_error kept = plan->before;
+  plan->gated = false;
+  kmb_status status = first_use(plan);
+  if (status) return status;
+  if (plan->self->held_up == plan->desc.launch &&
+      plan->self->held_up_user == plan->desc.launch_user) {
+    without(plan, gave_up);
+    return KMB_OK;
+  }
+  plan->gated = true;
+  status = kmbi_hip_space_gate(plan->self);
+  if (!status || plan->self->lost) return status;
+  snprintf(why, sizeof why, "%s", kmb_last_error(NULL, NULL));
+  without(plan, why);
+  /* Nothing failed that the caller asked for. */
+  (void)KMBI_HIP_FAIL(plan->self, kept.status, kept.vendor, "%s", kept.message);
+  return KMB_OK;
+}
+
+kmb_status kmbi_hip_gate_close(kmbi_hip_plan *plan) {
+  kmbi_hip_space *space = &plan->self->space;
+  uint64_t tries = TRIES;
+  if (!plan->gated) return KMB_OK;
+  uint32_t turn = ++space->gate_turn;
+  void *arguments[] = {&space->gate_device, &turn, &tries};
+  return kmbi_hip_launch(plan->self, plan->stream, KMBI_HIP_gate, 1, arguments);
+}
+
+void kmbi_hip_gate_open(kmbi_hip_plan *plan) {
+  kmbi_hip_space *space = &plan->self->space;
+  if (plan->gated)
+    __atomic_store_n(&space->gate[0], space->gate_turn, __ATOMIC_SEQ_CST);
+}
+
+bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count) {
+  kmbi_hip *self = plan->self;
+  const kmbi_hip_space *space = &self->space;
+  if (!plan->gated ||
+      __atomic_load_n(&space->gate[1], __ATOMIC_SEQ_CST) != space->gate_turn)
+    return true;
+  plan->spoiled += count;
+  self->held_up = plan->desc.launch;
+  self->held_up_user = plan->desc.launch_user;
+  without(plan, gave_up);
+  return false;
+}
