@@ -55,6 +55,16 @@ static kmb_status take_memory(kmbi_run *run) {
   return kmbi_result_create(memory, &run->result);
 }
 
+kmb_status kmbi_run_begin(kmbi_run *run, const kmb_bench_params *caller) {
+  run->entered_ns = kmbi_now(run->device);
+  kmb_status status = kmbi_bench_params(caller, true, run);
+  if (!status && run->p.graphs) {
+    run->p.launch = kmbi_launch_graph;
+    run->p.launch_user = run;
+  }
+  return status ? status : take_memory(run);
+}
+
 kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
                      kmb_result **out) {
   if (!out) return kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
@@ -65,13 +75,7 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
   kmbi_error_state before;
   kmbi_error_save(&before);
   kmbi_run run = {.device = device};
-  run.entered_ns = kmbi_now(device);
-  status = kmbi_bench_params(params, true, &run);
-  if (!status && run.p.graphs) {
-    run.p.launch = kmbi_launch_graph;
-    run.p.launch_user = &run;
-  }
-  if (!status) status = take_memory(&run);
+  status = kmbi_run_begin(&run, params);
   if (!status) status = run_steps(&run);
   if (!status) status = kmbi_result_finish(&run.result);
   if (!status) {
@@ -138,12 +142,11 @@ bool kmbi_grow_scratch(kmbi_run *run, size_t samples) {
   return true;
 }
 
-kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
-                          uint64_t batch, kmb_launch_fn launch, void **plan) {
-  kmb_device *device = run->device;
+void kmbi_plan_describe(kmbi_run *run, kmb_launch_fn launch,
+                        kmb_plan_desc *desc) {
   kmb_buffers *buffers = run->p.buffers;
-  kmb_plan_desc desc = {
-      .struct_size = sizeof desc,
+  *desc = (kmb_plan_desc){
+      .struct_size = sizeof *desc,
       .launch = launch,
       .launch_user = run->p.launch_user,
       .reset = launch == run->p.launch ? run->p.reset : NULL,
@@ -154,12 +157,19 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
       .warm = run->warm,
       .warm_count = run->warm_count,
       .graphs = launch == kmbi_launch_graph ? run->p.graphs : NULL,
-      .batch = batch,
       .slots = run->slots,
       .config = run->p.config,
       .first_slot = run->next_slot,
-      .choice = *choice,
   };
+}
+
+kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
+                          uint64_t batch, kmb_launch_fn launch, void **plan) {
+  kmb_device *device = run->device;
+  kmb_plan_desc desc;
+  kmbi_plan_describe(run, launch, &desc);
+  desc.batch = batch;
+  desc.choice = *choice;
   return device->ops->plan_create(device->self, &desc, plan);
 }
 

@@ -158,6 +158,11 @@ kmb_status kmbi_confirm(kmbi_run *run, kmbi_stage *next);
 kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next);
 
 /* Shared by steps. */
+/* Reads the caller's parameters and takes what every run needs. */
+kmb_status kmbi_run_begin(kmbi_run *run, const kmb_bench_params *caller);
+/* The run's launches, all but batch and choice. */
+void kmbi_plan_describe(kmbi_run *run, kmb_launch_fn launch,
+                        kmb_plan_desc *desc);
 kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
                           uint64_t batch, kmb_launch_fn launch, void **plan);
 /* Takes up to `count` (at most KMBI_BLOCK) samples into run->block. */

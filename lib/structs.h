@@ -40,6 +40,8 @@
 #define KMBI_TRACE_CALL_V1 KMBI_V1(kmb_trace_call, reserved)
 #define KMBI_TRACE_RANGE_V1 KMBI_V1(kmb_trace_range, thread)
 #define KMBI_TRACE_PARAMS_V1 KMBI_V1(kmb_trace_params, reserved)
+#define KMBI_COUNTERS_PARAMS_V1 KMBI_V1(kmb_counters_params, flags)
+#define KMBI_COUNTERS_INFO_V1 KMBI_V1(kmb_counters_info, cache)
 #define KMBI_BENCH_PARAMS_V1 KMBI_V1(kmb_bench_params, reserved)
 
 /* Copy a caller's struct over zeroes. `size` is this library's sizeof,

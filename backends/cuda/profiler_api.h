@@ -227,4 +227,11 @@ typedef struct kmbi_range_count {
   X(cuptiRangeProfilerDecodeData, kmbi_range_decode)               \
   X(cuptiRangeProfilerGetCounterDataInfo, kmbi_range_count)
 
+typedef struct kmbi_profiler_api {
+#define KMBI_PROFILER_FIELD(name, type) \
+  kmbi_cupti_result (*name)(type * params);
+  KMBI_PROFILER_MAP(KMBI_PROFILER_FIELD)
+#undef KMBI_PROFILER_FIELD
+} kmbi_profiler_api;
+
 #endif

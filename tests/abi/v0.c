@@ -79,6 +79,7 @@ TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
 TYPE(kmb_part_value, int32_t);
+TYPE(kmb_replay, int32_t);
 TYPE(kmb_trace_format, int32_t);
 TYPE(kmb_call_kind, int32_t);
 
@@ -410,6 +411,21 @@ VALUE(KMB_PART_SPARSE, 27);
 VALUE(KMB_PART_NEVER_FROM_RATES, 28);
 VALUE(KMB_PART_SOURCE, 29);
 VALUE(KMB_PART_ORIGIN, 30);
+VALUE(KMB_REPLAY_AUTO, 0);
+VALUE(KMB_REPLAY_LAUNCH, 1);
+VALUE(KMB_REPLAY_KERNEL, 2);
+VALUE(KMB_REPLAY_GRAPH, 3);
+VALUE(KMB_COUNTERS_LIST, 1);
+VALUE(KMB_COUNTERS_SOL_DRAM_READ, 0);
+VALUE(KMB_COUNTERS_SOL_DRAM_WRITE, 1);
+VALUE(KMB_COUNTERS_SOL_OCCUPANCY, 2);
+VALUE(KMB_COUNTERS_SOL_L2_HIT, 3);
+VALUE(KMB_COUNTERS_SOL_COMPUTE, 4);
+VALUE(KMB_COUNTERS_SOL_MEMORY, 5);
+VALUE(KMB_COUNTERS_SOL_MEM_BUSY, 6);
+VALUE(KMB_COUNTERS_SOL_MEM_BANDWIDTH, 7);
+VALUE(KMB_COUNTERS_SOL_MEM_ISSUE, 8);
+VALUE(KMB_COUNTERS_SOL_COUNT, 9);
 VALUE(KMB_TRACE_AUTO, 0);
 VALUE(KMB_TRACE_NSYS_CSV, 1);
 VALUE(KMB_TRACE_NSYS_SQLITE, 2);
@@ -781,6 +797,26 @@ MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
 MEMBER(kmb_roofline, reference_pct, 96, 8, double);
 GROWS(kmb_roofline, 104);
 
+MEMBER(kmb_counters_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_counters_params, metrics, 8, 8, const char *const *);
+MEMBER(kmb_counters_params, metric_count, 16, 8, uint64_t);
+MEMBER(kmb_counters_params, kernel, 24, 8, const char *);
+MEMBER(kmb_counters_params, skip, 32, 8, uint64_t);
+MEMBER(kmb_counters_params, count, 40, 8, uint64_t);
+MEMBER(kmb_counters_params, replay, 48, 4, int32_t);
+MEMBER(kmb_counters_params, flags, 52, 4, uint32_t);
+GROWS(kmb_counters_params, 56);
+
+MEMBER(kmb_counters_info, struct_size, 0, 8, size_t);
+MEMBER(kmb_counters_info, passes, 8, 8, uint64_t);
+MEMBER(kmb_counters_info, taken, 16, 8, uint64_t);
+MEMBER(kmb_counters_info, kernels, 24, 8, uint64_t);
+MEMBER(kmb_counters_info, matched, 32, 8, uint64_t);
+MEMBER(kmb_counters_info, mode, 40, 8, const char *);
+MEMBER(kmb_counters_info, replay, 48, 4, int32_t);
+MEMBER(kmb_counters_info, cache, 52, 4, int32_t);
+GROWS(kmb_counters_info, 56);
+
 MEMBER(kmb_trace_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_trace_params, hooks, 8, 8, const kmb_hooks *);
 MEMBER(kmb_trace_params, name, 16, 8, const char *);
@@ -961,6 +997,8 @@ SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
 SIGNATURE(kmb_reference_init, kmb_reference (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
+SIGNATURE(kmb_counters_params_init, kmb_counters_params (*)(void));
+SIGNATURE(kmb_counters_info_init, kmb_counters_info (*)(void));
 SIGNATURE(kmb_trace_params_init, kmb_trace_params (*)(void));
 SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
 SIGNATURE(kmb_trace_op_init, kmb_trace_op (*)(void));
@@ -1095,6 +1133,16 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
     kmb_reference *));
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
+SIGNATURE(kmb_counters_read, int32_t (*)(kmb_device *,
+    const kmb_bench_params *, const kmb_counters_params *, kmb_counters **));
+SIGNATURE(kmb_counters_destroy, void (*)(kmb_counters *));
+SIGNATURE(kmb_counters_get_info, int32_t (*)(const kmb_counters *,
+    kmb_counters_info *));
+SIGNATURE(kmb_counters_row_count, uint64_t (*)(const kmb_counters *));
+SIGNATURE(kmb_counters_name, int32_t (*)(const kmb_counters *, uint64_t,
+    const char **));
+SIGNATURE(kmb_counters_value, int32_t (*)(const kmb_counters *, uint64_t,
+    uint64_t, double *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
 SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
     kmb_trace **));
@@ -1230,6 +1278,12 @@ static const function functions[] = {
     (function)kmb_part_reference_count,
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
+    (function)kmb_counters_read,
+    (function)kmb_counters_destroy,
+    (function)kmb_counters_get_info,
+    (function)kmb_counters_row_count,
+    (function)kmb_counters_name,
+    (function)kmb_counters_value,
     (function)kmb_trace_format_name,
     (function)kmb_trace_load,
     (function)kmb_trace_read,
@@ -1267,7 +1321,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 111 ? 0 : 1;
+  return count == 117 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */
