@@ -184,6 +184,8 @@ sim_traffic sim_access(uint64_t at, uint64_t bytes, bool writes);
 /* All there was, of reads alone. */
 sim_traffic sim_traffic_sum(void);
 void sim_cache_reset(void);
+/* Somebody else's data take the place of all. */
+void sim_cache_drop(void);
 uint64_t sim_traffic_ns(sim_traffic t);
 
 /* trace.c */

@@ -340,6 +340,7 @@ kmbi_cupti_result sim_cuptiRangeProfilerStop(kmbi_range_stop *p) {
   state.started = false;
   c->on = false;
   c->in_range = false;
+  sim_cache_drop(); /* what it writes itself */
   if (guard.result) return guard.result;
   if (p->size != KMBI_PROFILER_SIZE(kmbi_range_stop, complete) || !calm)
     return INVALID_OPERATION;
