@@ -189,7 +189,7 @@ int main(int argc, char **argv) {
   kmb_device *device = NULL;
   kmb_status status = kmb_device_open(name, NULL, &device);
   if (status == KMB_ERR_UNAVAILABLE) {
-    printf("There is no GPU to measure: %s.\n", kmb_last_error(NULL, NULL));
+    printf("There is no AMD GPU to measure: %s.\n", kmb_last_error(NULL, NULL));
     return SKIPPED; /* as tests that are skipped end */
   }
   if (status) return failed(name);

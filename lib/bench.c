@@ -30,9 +30,9 @@ static kmb_status cancelled_before(const kmbi_run *run, kmbi_stage stage) {
                    steps[stage].name);
 }
 
-static kmb_status run_steps(kmbi_run *run) {
-  kmbi_stage stage = KMBI_PREPARE;
-  while (stage != KMBI_DONE) {
+kmb_status kmbi_run_steps(kmbi_run *run, kmbi_stage from, kmbi_stage until) {
+  kmbi_stage stage = from;
+  while (stage != until) {
     kmbi_stage next = KMBI_DONE;
     run->stage_name = steps[stage].name;
     kmbi_progress(run, 0, 0);
@@ -55,14 +55,35 @@ static kmb_status take_memory(kmbi_run *run) {
   return kmbi_result_create(memory, &run->result);
 }
 
-kmb_status kmbi_run_begin(kmbi_run *run, const kmb_bench_params *caller) {
-  run->entered_ns = kmbi_now(run->device);
-  kmb_status status = kmbi_bench_params(caller, true, run);
-  if (!status && run->p.graphs) {
+kmb_status kmbi_run_begin(kmbi_run *run, kmb_device *device,
+                          const kmb_bench_params *params) {
+  *run = (kmbi_run){.device = device};
+  run->entered_ns = kmbi_now(device);
+  kmb_status status = kmbi_bench_params(params, true, run);
+  if (status) return status;
+  if (run->p.graphs) {
     run->p.launch = kmbi_launch_graph;
     run->p.launch_user = run;
   }
-  return status ? status : take_memory(run);
+  return take_memory(run);
+}
+
+kmb_status kmbi_bench(kmb_device *device, const kmb_bench_params *params,
+                      kmb_result **out) {
+  kmbi_run run;
+  kmbi_error_state before;
+  kmbi_error_save(&before);
+  kmb_status status = kmbi_run_begin(&run, device, params);
+  if (!status) status = kmbi_run_steps(&run, KMBI_PREPARE, KMBI_DONE);
+  if (!status) status = kmbi_result_finish(&run.result);
+  if (!status) {
+    *out = run.result;
+    run.result = NULL;
+  }
+  kmbi_callback_failed(status, &before);
+  kmbi_device_note(device, status);
+  kmbi_run_release(&run);
+  return status;
 }
 
 kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
@@ -74,18 +95,8 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
   /* Success leaves the last error alone, whatever was tried on the way. */
   kmbi_error_state before;
   kmbi_error_save(&before);
-  kmbi_run run = {.device = device};
-  status = kmbi_run_begin(&run, params);
-  if (!status) status = run_steps(&run);
-  if (!status) status = kmbi_result_finish(&run.result);
-  if (!status) {
-    *out = run.result;
-    run.result = NULL;
-    kmbi_error_restore(&before);
-  }
-  kmbi_callback_failed(status, &before);
-  kmbi_device_note(device, status);
-  kmbi_run_release(&run);
+  status = kmbi_bench(device, params, out);
+  if (!status) kmbi_error_restore(&before);
   kmbi_device_leave(device);
   return status;
 }

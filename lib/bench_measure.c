@@ -146,6 +146,17 @@ static void limits(kmbi_run *run, kmbi_round *round, const loop *l,
     round->stop = KMBI_STOP_WALL;
 }
 
+kmb_status kmbi_measure_take(kmbi_run *run, uint64_t want, double until_ns,
+                             uint64_t *got) {
+  kmbi_round *round = &run->rounds[run->round];
+  kmb_status status =
+      kmbi_plan_take(run, run->plan, run->batch, want, until_ns, got);
+  if (!status) status = store(run, round, *got);
+  if (!status) status = kmbi_ops_take(run, *got);
+  if (!status && too_many_invalid(run, round)) status = useless(run, round);
+  return status;
+}
+
 static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
   loop l = {.rule = {.target = run->p.target_pct / 100,
                      .tick = run->tick_ns / (double)run->batch,
@@ -158,14 +169,9 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
   l.until = l.started + run->p.max_wall_ns;
   while (!round->stop) {
     uint64_t want = portion(run, l.next), got = 0;
-    kmb_status status =
-        kmbi_plan_take(run, run->plan, run->batch, want, l.until, &got);
-    if (!status) status = store(run, round, got);
-    if (!status) status = kmbi_ops_take(run, got);
+    kmb_status status = kmbi_measure_take(run, want, l.until, &got);
+    if (!status && kept(run) >= l.next) status = look(run, round, &l);
     if (status) return status;
-    if (kept(run) >= l.next) status = look(run, round, &l);
-    if (status) return status;
-    if (too_many_invalid(run, round)) return useless(run, round);
     limits(run, round, &l, got < want);
     if (round->stop) break;
     kmbi_track_take(run);
@@ -208,8 +214,7 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
   return kmbi_ops_finish(run, round);
 }
 
-kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
-  kmbi_round *round = &run->rounds[run->round];
+kmb_status kmbi_measure_open(kmbi_run *run) {
   run->sample_count = 0;
   run->sample_first = 0;
   kmb_status status = kmbi_ops_begin(run);
@@ -220,10 +225,23 @@ kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
     run->plan = NULL;
     return status;
   }
-  kmbi_watch_read(run, false, &round->before);
-  status = sample_until_stopped(run, round);
-  if (!status) status = close_round(run, round);
+  kmbi_watch_read(run, false, &run->rounds[run->round].before);
+  return KMB_OK;
+}
+
+kmb_status kmbi_measure_close(kmbi_run *run) {
+  kmbi_round *round = &run->rounds[run->round];
+  kmb_status status = close_round(run, round);
   if (!status) kmbi_plan_findings(run, run->plan);
+  return status;
+}
+
+kmb_status kmbi_measure(kmbi_run *run, kmbi_stage *next) {
+  kmbi_round *round = &run->rounds[run->round];
+  kmb_status status = kmbi_measure_open(run);
+  if (status) return status;
+  status = sample_until_stopped(run, round);
+  if (!status) status = kmbi_measure_close(run);
   kmbi_watch_read(run, true, &round->after);
   *next = KMBI_RECHECK;
   return status;

@@ -57,8 +57,12 @@ kmb_status kmbi_device_ceiling(kmb_device *device, kmb_ceiling_kind kind,
                      "backend %s measures no ceilings; give your own",
                      device->ops->name);
   kmb_ceiling fresh = kmb_ceiling_init();
+  /* What a backend tried in vain on the way to success is nobody's failure. */
+  kmbi_error_state before;
+  kmbi_error_save(&before);
   status = device->ops->ceiling(device->self, kind, dtype, threads, &fresh);
   if (status) return status;
+  kmbi_error_restore(&before);
   if (!(fresh.value > 0))
     return kmbi_fail(KMB_ERR_INTERNAL,
                      "backend %s measured a ceiling that is not positive",

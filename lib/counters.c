@@ -187,8 +187,8 @@ kmb_status kmb_counters_read(kmb_device *device, const kmb_bench_params *bench,
   if (status) return status;
   kmbi_error_state before;
   kmbi_error_save(&before);
-  kmbi_run run = {.device = device};
-  status = kmbi_run_begin(&run, bench);
+  kmbi_run run;
+  status = kmbi_run_begin(&run, device, bench);
   if (!status) status = prepare(&run);
   if (!status) status = kmbi_counters_take(&run, params, out);
   if (!status) kmbi_error_restore(&before);

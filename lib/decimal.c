@@ -48,6 +48,24 @@ static bool shift(const char *at, const char *end, long weight,
   return good && !__builtin_add_overflow(*value, up, value);
 }
 
+/* Mostly there is a point, and behind it no more digits than places: up to 12
+ * and 6 digits do not overflow. */
+static bool short_fraction(const char *at, const char *end, int places,
+                           uint64_t value, kmbi_decimal *number) {
+  if (value >= 1000000000000 || places < 0 || places > 6 || *at != '.' ||
+      end - at < 2 || end - at > 1 + places)
+    return false;
+  number->decimals = (int)(end - at) - 1;
+  for (at++; at < end; at++) {
+    if (!is_digit(*at)) return false;
+    value = 10 * value + (unsigned)(*at - '0');
+  }
+  for (int i = number->decimals; i < places; i++)
+    value *= 10;
+  number->value = value;
+  return true;
+}
+
 kmbi_decimal_fault kmbi_decimal_read(const char *text, size_t size, int places,
                                      kmbi_decimal *number) {
   const char *at = text, *end = text + size;
@@ -65,6 +83,8 @@ kmbi_decimal_fault kmbi_decimal_read(const char *text, size_t size, int places,
     number->value = value;
     return KMBI_DECIMAL_OK;
   }
+  if (at > digits && short_fraction(at, end, places, value, number))
+    return KMBI_DECIMAL_OK;
   while (at < end && is_digit(*at))
     at++;
   long whole = at - digits;

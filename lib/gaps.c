@@ -11,9 +11,9 @@ typedef struct sweep {
   kmb_gaps *gaps;
   const kmb_trace *trace;
   kmbi_map transitions, shares, streams;
-  /* Programs loop: the row of a name that was used last is mostly right. */
-  uint32_t *transition_hints, *share_hints;
-  uint32_t stream_hint;
+  /* Programs loop: the row of a name that was used last is mostly right; of a
+   * lane it always is. */
+  uint32_t *transition_hints, *share_hints, *stream_hints;
   kmbi_causes causes;
   bool overflow; /* a sum does not fit into 64 bits */
 } sweep;
@@ -58,16 +58,14 @@ static kmbi_map_key key_of_stream(const void *rows, uint32_t index) {
   return (kmbi_map_key){s->lane, 0, 0};
 }
 
-static bool is_key(kmbi_map_key a, kmbi_map_key b) {
-  return a.a == b.a && a.b == b.b && a.c == b.c;
+/* NULL: there is no such row yet. */
+static inline void *hinted(const kmbi_rows *rows, uint32_t hint) {
+  return hint < rows->count ? kmbi_rows_at(rows, hint) : NULL;
 }
 
 /* The row of a key, a new one if there is none; NULL without memory. */
 static void *row_of(kmbi_rows *rows, kmbi_map *map, kmbi_map_key key,
                     uint32_t *hint, bool *is_new) {
-  *is_new = false;
-  if (*hint < rows->count && is_key(map->key_of(rows, *hint), key))
-    return kmbi_rows_at(rows, *hint);
   uint32_t index = kmbi_map_find(map, key);
   *is_new = index == KMBI_NO_ROW;
   void *row = *is_new ? kmbi_rows_add(rows) : kmbi_rows_at(rows, index);
@@ -86,7 +84,8 @@ static kmbi_device_gaps *device_of(sweep *s, uint32_t device) {
   kmbi_device_gaps *d = kmbi_rows_add(&gaps->devices);
   if (!d) return NULL;
   d->device = device;
-  kmbi_rows_init(&d->intervals, &gaps->memory, sizeof(kmbi_interval));
+  kmbi_rows_init(&d->intervals, &gaps->memory, sizeof(kmbi_between));
+  kmbi_rows_init(&d->durations, &gaps->memory, sizeof(uint64_t));
   gaps->device_rows[device] = gaps->devices.count - 1;
   return d;
 }
@@ -98,10 +97,16 @@ static bool put_gap(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
   kmbi_idle idle = {.count = 1, .total = length, .longest = length};
   const kmbi_map_key key = {d->device, d->last_name, op->name};
   bool is_new = false;
-  if (!kmbi_causes_split(&s->causes, d->device, start, op->start, op, &idle))
-    return false;
-  kmbi_transition *t = row_of(&s->gaps->transitions, &s->transitions, key,
-                              &s->transition_hints[op->name], &is_new);
+  if (s->trace->calls.count)
+    kmbi_causes_split(&s->causes, start, op->start, op, &idle);
+  else
+    idle.unknown = length;
+  kmbi_transition *t =
+      hinted(&s->gaps->transitions, s->transition_hints[op->name]);
+  if (!t || t->device != d->device || t->from != d->last_name ||
+      t->to != op->name)
+    t = row_of(&s->gaps->transitions, &s->transitions, key,
+               &s->transition_hints[op->name], &is_new);
   if (!t) return false;
   t->device = d->device;
   t->from = d->last_name;
@@ -115,8 +120,10 @@ static bool put_share(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
   const kmbi_map_key key = {d->device, op->name, 0};
   uint64_t length = op->end - op->start;
   bool is_new = false;
-  kmbi_share *share = row_of(&s->gaps->shares, &s->shares, key,
-                             &s->share_hints[op->name], &is_new);
+  kmbi_share *share = hinted(&s->gaps->shares, s->share_hints[op->name]);
+  if (!share || share->device != d->device || share->name != op->name)
+    share = row_of(&s->gaps->shares, &s->shares, key, &s->share_hints[op->name],
+                   &is_new);
   if (!share) return false;
   share->device = d->device;
   share->name = op->name;
@@ -130,8 +137,10 @@ static bool put_share(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
 static bool put_stream(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
   const kmbi_map_key key = {op->lane, 0, 0};
   bool is_new = false;
-  kmbi_stream *stream =
-      row_of(&s->gaps->streams, &s->streams, key, &s->stream_hint, &is_new);
+  kmbi_stream *stream = hinted(&s->gaps->streams, s->stream_hints[op->lane]);
+  if (!stream || stream->lane != op->lane)
+    stream = row_of(&s->gaps->streams, &s->streams, key,
+                    &s->stream_hints[op->lane], &is_new);
   if (!stream) return false;
   stream->device = d->device;
   stream->lane = op->lane;
@@ -145,7 +154,7 @@ static bool put_stream(sweep *s, const kmbi_device_gaps *d, const kmbi_op *op) {
  * and the launch before. That launch and this one do not reach into the
  * interval, so that the union of all is the union of everything else. */
 static bool put_interval(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
-  kmbi_interval *row = kmbi_rows_add(&d->intervals);
+  kmbi_between *row = kmbi_rows_add(&d->intervals);
   if (!row) return false;
   if (op->start <= d->target_end) return true;
   row->interval = op->start - d->target_end;
@@ -156,14 +165,18 @@ static bool put_interval(sweep *s, kmbi_device_gaps *d, const kmbi_op *op) {
 }
 
 /* The same launch, once it is part of the unions. */
-static void put_target(sweep *s, kmbi_device_gaps *d, const kmbi_op *op,
+static bool put_target(sweep *s, kmbi_device_gaps *d, const kmbi_op *op,
                        uint32_t window) {
+  uint64_t *duration = kmbi_rows_add(&d->durations);
+  if (!duration) return false;
+  *duration = op->end - op->start;
   d->target.count++;
   add(s, &d->target.total_duration, op->end - op->start);
   d->target_window = window;
   d->target_end = op->end;
   d->target_busy = length_to(&d->busy, op->end);
   d->target_kernels = length_to(&d->kernels, op->end);
+  return true;
 }
 
 static bool covers_kernels(kmb_op_kind kind) {
@@ -195,15 +208,16 @@ static bool put_op(sweep *s, const kmbi_op *op, uint32_t window) {
     d->last_end = op->end;
     d->last_name = op->name;
   }
-  if (target) put_target(s, d, op, window);
+  if (target && !put_target(s, d, op, window)) return false;
   return put_share(s, d, op) && put_stream(s, d, op);
 }
 
 static kmb_status run_sweep(sweep *s) {
   const kmb_trace *trace = s->trace;
+  bool all = kmbi_gaps_all(s->gaps);
   for (uint32_t i = 0; i < trace->ops.count; i++) {
     const kmbi_op *op = kmbi_op_at(trace, i);
-    uint32_t window = kmbi_gaps_window(s->gaps, op);
+    uint32_t window = all ? 1 : kmbi_gaps_window(s->gaps, op);
     if (window && !put_op(s, op, window))
       return kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
   }
@@ -217,19 +231,21 @@ static kmb_status run_sweep(sweep *s) {
 static kmb_status sweep_ops(kmb_gaps *gaps) {
   sweep s = {.gaps = gaps, .trace = gaps->trace};
   const kmbi_memory *memory = &gaps->memory;
-  uint32_t names = gaps->trace->names.count;
+  size_t names = gaps->trace->names.count;
+  size_t hints = 2 * names + gaps->trace->lanes.count;
   kmbi_map_init(&s.transitions, memory, key_of_transition, &gaps->transitions);
   kmbi_map_init(&s.shares, memory, key_of_share, &gaps->shares);
   kmbi_map_init(&s.streams, memory, key_of_stream, &gaps->streams);
-  kmbi_causes_init(&s.causes, gaps->trace, memory);
-  s.transition_hints = kmbi_alloc(memory, names, sizeof(uint32_t));
-  s.share_hints = kmbi_alloc(memory, names, sizeof(uint32_t));
-  kmb_status status =
-      s.transition_hints && s.share_hints
-          ? run_sweep(&s)
-          : kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
-  kmbi_free(memory, s.transition_hints, names, sizeof(uint32_t));
-  kmbi_free(memory, s.share_hints, names, sizeof(uint32_t));
+  s.transition_hints = kmbi_alloc(memory, hints, sizeof(uint32_t));
+  kmb_status status = KMB_OK;
+  if (kmbi_causes_init(&s.causes, gaps->trace, memory) && s.transition_hints) {
+    s.share_hints = s.transition_hints + names;
+    s.stream_hints = s.share_hints + names;
+    status = run_sweep(&s);
+  } else {
+    status = kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
+  }
+  kmbi_free(memory, s.transition_hints, hints, sizeof(uint32_t));
   kmbi_map_release(&s.transitions);
   kmbi_map_release(&s.shares);
   kmbi_map_release(&s.streams);
@@ -237,42 +253,35 @@ static kmb_status sweep_ops(kmb_gaps *gaps) {
   return status;
 }
 
-/* Medians of the target, from the operations and intervals as they lie. */
-
-typedef struct launches {
-  const kmb_gaps *gaps;
-  const kmbi_device_gaps *device;
-} launches;
+/* Medians of the target. */
 
 static bool duration_at(const void *user, uint32_t index, uint64_t *value) {
-  const launches *l = user;
-  const kmbi_op *op = kmbi_gaps_op_of(l->gaps, l->device, index);
-  if (!l->gaps->is_target[op->name]) return false;
-  *value = op->end - op->start;
-  return kmbi_gaps_window(l->gaps, op);
+  *value = *(const uint64_t *)kmbi_rows_at(user, index);
+  return true;
 }
 
 static bool work_at(const void *user, uint32_t index, uint64_t *value) {
-  const kmbi_interval *row = kmbi_rows_at(user, index);
+  const kmbi_between *row = kmbi_rows_at(user, index);
   *value = row->work;
   return true;
 }
 
 static bool kernel_work_at(const void *user, uint32_t index, uint64_t *value) {
-  const kmbi_interval *row = kmbi_rows_at(user, index);
+  const kmbi_between *row = kmbi_rows_at(user, index);
   *value = row->kernel_work;
   return true;
 }
 
-static void target_medians(kmb_gaps *gaps, kmbi_device_gaps *d) {
+static void target_medians(kmbi_device_gaps *d) {
   if (!d->target.count) return;
-  const launches of = {gaps, d};
-  const kmbi_values durations = {duration_at, &of, d->all_ops};
+  const kmbi_values durations = {duration_at, &d->durations,
+                                 d->durations.count};
   kmbi_values work = {work_at, &d->intervals, d->intervals.count};
   d->target.median_duration = kmbi_median_of(&durations);
   d->target.median_work = kmbi_median_of(&work);
   work.get = kernel_work_at;
   d->target.median_kernel_work = kmbi_median_of(&work);
+  kmbi_rows_release(&d->durations);
 }
 
 /* Operations by device, so that a pass over one looks at no other's. */
@@ -322,26 +331,44 @@ static kmb_status group_ops(kmb_gaps *gaps) {
 
 /* Lists by device. */
 
-static uint64_t id_of(const kmb_gaps *gaps, const kmbi_device_gaps *d) {
-  const kmbi_trace_device *device =
-      kmbi_rows_at(&gaps->trace->devices, d->device);
-  return device->id;
+typedef struct place {
+  uint64_t id;
+  uint32_t row, reserved;
+} place;
+
+static int by_id(const void *a, const void *b) {
+  const place *x = a, *y = b;
+  if (x->id != y->id) return x->id < y->id ? -1 : 1;
+  return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* They come in the order of their first operations; they are few. */
-static void order_devices(kmb_gaps *gaps) {
+static void reorder(kmb_gaps *gaps, place *places, kmbi_device_gaps *copies) {
   uint32_t count = gaps->devices.count;
-  for (uint32_t i = 1; i < count; i++) {
-    for (uint32_t k = i; k > 0; k--) {
-      kmbi_device_gaps *a = kmbi_rows_at(&gaps->devices, k - 1);
-      kmbi_device_gaps *b = kmbi_rows_at(&gaps->devices, k), swap = *a;
-      if (id_of(gaps, a) <= id_of(gaps, b)) break;
-      *a = *b;
-      *b = swap;
-    }
+  for (uint32_t i = 0; i < count; i++) {
+    copies[i] = *kmbi_gaps_device_at(gaps, i);
+    const kmbi_trace_device *device =
+        kmbi_rows_at(&gaps->trace->devices, copies[i].device);
+    places[i] = (place){device->id, i, 0};
   }
-  for (uint32_t i = 0; i < count; i++)
-    gaps->device_rows[kmbi_gaps_device_at(gaps, i)->device] = i;
+  qsort(places, count, sizeof *places, by_id);
+  for (uint32_t i = 0; i < count; i++) {
+    kmbi_device_gaps *d = kmbi_rows_at(&gaps->devices, i);
+    *d = copies[places[i].row];
+    gaps->device_rows[d->device] = i;
+  }
+}
+
+/* They come in the order of their first operations. */
+static kmb_status order_devices(kmb_gaps *gaps) {
+  uint32_t count = gaps->devices.count;
+  place *places = kmbi_alloc(&gaps->memory, count, sizeof *places);
+  kmbi_device_gaps *copies = kmbi_alloc(&gaps->memory, count, sizeof *copies);
+  bool good = places && copies;
+  if (good) reorder(gaps, places, copies);
+  kmbi_free(&gaps->memory, places, count, sizeof *places);
+  kmbi_free(&gaps->memory, copies, count, sizeof *copies);
+  return good ? KMB_OK
+              : kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
 }
 
 typedef struct entry {
@@ -423,12 +450,11 @@ static kmb_status analyse(kmb_gaps *gaps) {
   kmb_status status = kmbi_gaps_match_target(gaps);
   if (!status) status = kmbi_gaps_find_windows(gaps);
   if (!status) status = sweep_ops(gaps);
-  if (status) return status;
-  order_devices(gaps);
-  status = group_ops(gaps);
+  if (!status) status = order_devices(gaps);
+  if (!status) status = group_ops(gaps);
   if (status) return status;
   for (uint32_t i = 0; i < gaps->devices.count; i++)
-    target_medians(gaps, kmbi_rows_at(&gaps->devices, i));
+    target_medians(kmbi_rows_at(&gaps->devices, i));
   status = order_lists(gaps);
   if (!status) status = kmbi_gaps_latencies(gaps);
   if (!status) status = kmbi_count_untraced_graphs(gaps);
@@ -511,6 +537,7 @@ void kmb_gaps_destroy(kmb_gaps *gaps) {
   for (uint32_t i = 0; i < gaps->devices.count; i++) {
     kmbi_device_gaps *d = kmbi_rows_at(&gaps->devices, i);
     kmbi_rows_release(&d->intervals);
+    kmbi_rows_release(&d->durations);
   }
   kmbi_free(&memory, gaps->transition_order, gaps->transitions.count,
             sizeof(uint32_t));

@@ -13,6 +13,17 @@ typedef struct kmbi_idle {
   uint64_t launch, sync, host, queued, unknown;
 } kmbi_idle;
 
+static inline void kmbi_idle_add(kmbi_idle *to, const kmbi_idle *more) {
+  to->count += more->count;
+  to->total += more->total;
+  if (more->longest > to->longest) to->longest = more->longest;
+  to->launch += more->launch;
+  to->sync += more->sync;
+  to->host += more->host;
+  to->queued += more->queued;
+  to->unknown += more->unknown;
+}
+
 typedef struct kmbi_transition {
   uint32_t device, from, to; /* names */
   uint32_t reserved;
@@ -36,9 +47,9 @@ typedef struct kmbi_stream {
   kmbi_union busy;
 } kmbi_stream;
 
-typedef struct kmbi_interval {
+typedef struct kmbi_between {
   uint64_t interval, work, kernel_work;
-} kmbi_interval;
+} kmbi_between;
 
 typedef struct kmbi_target {
   uint64_t count;
@@ -65,7 +76,8 @@ typedef struct kmbi_device_gaps {
   uint32_t target_window; /* of the last launch of the target; 0: none */
   uint64_t target_end, target_busy, target_kernels;
   kmbi_idle idle;
-  kmbi_rows intervals; /* kmbi_interval */
+  kmbi_rows intervals; /* kmbi_between */
+  kmbi_rows durations; /* uint64_t, of the target; while it is analysed */
   kmbi_target target;
   kmbi_latency latency;
   uint32_t first_op, all_ops; /* in kmb_gaps::by_device, wanted or not */
@@ -115,24 +127,38 @@ struct kmb_gaps {
 /* gaps_select.c */
 kmb_status kmbi_gaps_match_target(kmb_gaps *gaps);
 kmb_status kmbi_gaps_find_windows(kmb_gaps *gaps);
+/* Whether each operation is wanted: then there is but one window, 1. */
+static inline bool kmbi_gaps_all(const kmb_gaps *gaps) {
+  return !gaps->params.flags && !gaps->windows;
+}
 /* Number of the window that an operation belongs to; 0: it is not wanted. */
 uint32_t kmbi_gaps_window(const kmb_gaps *gaps, const kmbi_op *op);
 /* The same for a call. */
 uint32_t kmbi_gaps_call_window(const kmb_gaps *gaps, const kmbi_call *call);
 
 /* gaps_causes.c */
+
+/* What a thread did: its calls without those within them, in order. `sync` and
+ * `launch` are the lengths of such calls up to the end of this one. */
+typedef struct kmbi_stretch {
+  uint64_t start, end;
+  uint64_t sync, launch;
+} kmbi_stretch;
+
 typedef struct kmbi_causes {
   const kmb_trace *trace;
-  kmbi_rows places; /* where each device stands in each thread's calls */
-  kmbi_map map;
+  const kmbi_memory *memory;
+  kmbi_stretch *stretches; /* by thread; as many as there are calls, or fewer */
+  uint32_t *first;         /* stretch of each thread, and behind the last */
+  uint32_t *hint;          /* of each thread: what was found last */
 } kmbi_causes;
-void kmbi_causes_init(kmbi_causes *causes, const kmb_trace *trace,
+/* False without memory. */
+bool kmbi_causes_init(kmbi_causes *causes, const kmb_trace *trace,
                       const kmbi_memory *memory);
 void kmbi_causes_release(kmbi_causes *causes);
-/* Splits the gap [start, end) of a device before `next`; gaps of one device
- * come in order. False without memory. */
-bool kmbi_causes_split(kmbi_causes *causes, uint32_t device, uint64_t start,
-                       uint64_t end, const kmbi_op *next, kmbi_idle *idle);
+/* Splits the gap [start, end) before `next`. */
+void kmbi_causes_split(kmbi_causes *causes, uint64_t start, uint64_t end,
+                       const kmbi_op *next, kmbi_idle *idle);
 /* Graph launches without operations, among those that are wanted. */
 kmb_status kmbi_count_untraced_graphs(kmb_gaps *gaps);
 kmb_status kmbi_gaps_latencies(kmb_gaps *gaps);
@@ -168,7 +194,6 @@ enum { KMBI_OP_KINDS = 4 };
 typedef kmbi_idle kmbi_kind_table[KMBI_OP_KINDS][KMBI_OP_KINDS];
 void kmbi_gaps_by_kind(const kmb_gaps *gaps, const kmbi_device_gaps *device,
                        kmbi_kind_table table);
-void kmbi_idle_add(kmbi_idle *to, const kmbi_idle *more);
 kmb_gaps_target kmbi_target_figures(const kmbi_device_gaps *device);
 
 #endif

@@ -28,17 +28,6 @@ const kmbi_share *kmbi_share_at(const kmb_gaps *gaps, const kmbi_device_gaps *d,
   return kmbi_rows_at(&gaps->shares, gaps->share_order[d->first_share + index]);
 }
 
-void kmbi_idle_add(kmbi_idle *to, const kmbi_idle *more) {
-  to->count += more->count;
-  to->total += more->total;
-  if (more->longest > to->longest) to->longest = more->longest;
-  to->launch += more->launch;
-  to->sync += more->sync;
-  to->host += more->host;
-  to->queued += more->queued;
-  to->unknown += more->unknown;
-}
-
 void kmbi_gaps_by_kind(const kmb_gaps *gaps, const kmbi_device_gaps *d,
                        kmbi_kind_table table) {
   memset(table, 0, sizeof(kmbi_kind_table));
@@ -245,7 +234,7 @@ kmb_status kmb_gaps_get_interval(const kmb_gaps *gaps, uint64_t device,
   if (!d) return status;
   status = check_index(index, d->intervals.count, what);
   if (status) return status;
-  const kmbi_interval *row = kmbi_rows_at(&d->intervals, (uint32_t)index);
+  const kmbi_between *row = kmbi_rows_at(&d->intervals, (uint32_t)index);
   *out = (kmb_gaps_interval){row->interval, row->work, row->kernel_work,
                              row->interval - row->work};
   return KMB_OK;

@@ -2,106 +2,133 @@
 #include "error.h"
 #include "gaps.h"
 
-/* Where one device's gaps stand in one thread's calls. */
-typedef struct place {
-  uint32_t device, thread;
-  uint32_t rank;
-  uint32_t reserved;
-} place;
-
-static kmbi_map_key key_of_place(const void *rows, uint32_t index) {
-  const place *p = kmbi_rows_at(rows, index);
-  return (kmbi_map_key){p->device, p->thread, 0};
+/* The stretches of one thread's calls from `rank` on; returns the rank behind
+ * them. The calls are in the order of their starts, so that one that ends no
+ * later than one before it lies within what is covered already. */
+static uint32_t lay_out(kmbi_causes *causes, uint32_t rank, uint32_t thread,
+                        uint32_t *count) {
+  const kmb_trace *trace = causes->trace;
+  kmbi_stretch last = {0};
+  for (; rank < trace->calls.count; rank++) {
+    const kmbi_call *call = kmbi_call_at(trace, rank);
+    if (call->thread != thread) break;
+    if (call->end <= last.end) continue;
+    kmb_call_kind kind = kmbi_name_at(trace, call->name)->kind;
+    last.start = call->start > last.end ? call->start : last.end;
+    last.end = call->end;
+    if (kind == KMB_CALL_SYNC)
+      last.sync += last.end - last.start;
+    else if (kind == KMB_CALL_LAUNCH || kind == KMB_CALL_GRAPH_LAUNCH)
+      last.launch += last.end - last.start;
+    causes->stretches[(*count)++] = last;
+  }
+  return rank;
 }
 
-void kmbi_causes_init(kmbi_causes *causes, const kmb_trace *trace,
+bool kmbi_causes_init(kmbi_causes *causes, const kmb_trace *trace,
                       const kmbi_memory *memory) {
-  causes->trace = trace;
-  kmbi_rows_init(&causes->places, memory, sizeof(place));
-  kmbi_map_init(&causes->map, memory, key_of_place, &causes->places);
+  uint32_t calls = trace->calls.count, threads = trace->threads.count;
+  *causes = (kmbi_causes){.trace = trace, .memory = memory};
+  if (!calls) return true;
+  causes->stretches = kmbi_alloc(memory, calls, sizeof *causes->stretches);
+  causes->first = kmbi_alloc(memory, (size_t)threads + 1, sizeof(uint32_t));
+  causes->hint = kmbi_alloc(memory, threads, sizeof(uint32_t));
+  if (!causes->stretches || !causes->first || !causes->hint) return false;
+  uint32_t rank = 0, count = 0;
+  for (uint32_t i = 0; i < threads; i++) {
+    causes->first[i] = causes->hint[i] = count;
+    rank = lay_out(causes, rank, i, &count);
+  }
+  causes->first[threads] = count;
+  return true;
 }
 
 void kmbi_causes_release(kmbi_causes *causes) {
-  kmbi_map_release(&causes->map);
-  kmbi_rows_release(&causes->places);
+  const kmb_trace *trace = causes->trace;
+  kmbi_free(causes->memory, causes->stretches, trace->calls.count,
+            sizeof *causes->stretches);
+  kmbi_free(causes->memory, causes->first, (size_t)trace->threads.count + 1,
+            sizeof(uint32_t));
+  kmbi_free(causes->memory, causes->hint, trace->threads.count,
+            sizeof(uint32_t));
 }
 
-/* First rank of a thread's calls. */
-static uint32_t first_call(const kmb_trace *trace, uint32_t thread) {
-  uint32_t low = 0, high = trace->calls.count;
+/* The first stretch of a thread that ends after `time`, or the index behind its
+ * last. Gaps come about in order: the search widens from what was found last.
+ */
+static uint32_t stretch_at(kmbi_causes *causes, uint32_t thread,
+                           uint64_t time) {
+  const kmbi_stretch *all = causes->stretches;
+  uint32_t low = causes->first[thread], high = causes->first[thread + 1];
+  uint32_t at = causes->hint[thread];
+  uint64_t step = 1;
+  if (at < high && all[at].end <= time) {
+    for (low = at + 1; high - at > step && all[at + step].end <= time;
+         step *= 2)
+      low = (uint32_t)(at + step + 1);
+    if (high - at > step) high = (uint32_t)(at + step);
+  } else {
+    for (high = at; at - low >= step && all[at - step].end > time; step *= 2)
+      high = (uint32_t)(at - step);
+    if (at - low >= step) low = (uint32_t)(at - step + 1);
+  }
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (kmbi_call_at(trace, middle)->thread < thread)
+    if (all[middle].end <= time)
       low = middle + 1;
     else
       high = middle;
   }
-  return low;
+  return causes->hint[thread] = low;
 }
 
-static place *place_of(kmbi_causes *causes, uint32_t device, uint32_t thread) {
-  const kmbi_map_key key = {device, thread, 0};
-  uint32_t index = kmbi_map_find(&causes->map, key);
-  if (index != KMBI_NO_ROW) return kmbi_rows_at(&causes->places, index);
-  place *p = kmbi_rows_add(&causes->places);
-  if (!p) return NULL;
-  *p = (place){device, thread, first_call(causes->trace, thread), 0};
-  return kmbi_map_put(&causes->map, key, causes->places.count - 1) ? p : NULL;
+/* Lengths of the thread's synchronisations and launches up to `time`, of which
+ * the stretch `at` is the first that ends after it. */
+static void lengths_to(const kmbi_causes *causes, uint32_t thread, uint32_t at,
+                       uint64_t time, uint64_t *sync, uint64_t *launch) {
+  static const kmbi_stretch none = {0};
+  const kmbi_stretch *before =
+      at > causes->first[thread] ? &causes->stretches[at - 1] : &none;
+  *sync = before->sync;
+  *launch = before->launch;
+  if (at == causes->first[thread + 1]) return;
+  const kmbi_stretch *s = &causes->stretches[at];
+  if (time <= s->start) return;
+  *sync += s->sync > before->sync ? time - s->start : 0;
+  *launch += s->launch > before->launch ? time - s->start : 0;
 }
 
-static void charge(kmbi_idle *idle, kmb_call_kind kind, uint64_t length) {
-  if (kind == KMB_CALL_SYNC)
-    idle->sync += length;
-  else if (kind == KMB_CALL_LAUNCH || kind == KMB_CALL_GRAPH_LAUNCH)
-    idle->launch += length;
-  else
-    idle->host += length;
+/* What a thread did in [start, end); what is neither synchronisation nor launch
+ * is the host's own. */
+static void charge(kmbi_causes *causes, uint32_t thread, uint64_t start,
+                   uint64_t end, kmbi_idle *idle) {
+  uint64_t sync[2], launch[2];
+  lengths_to(causes, thread, stretch_at(causes, thread, start), start, &sync[0],
+             &launch[0]);
+  lengths_to(causes, thread, stretch_at(causes, thread, end), end, &sync[1],
+             &launch[1]);
+  idle->sync += sync[1] - sync[0];
+  idle->launch += launch[1] - launch[0];
+  idle->host += end - start - (sync[1] - sync[0]) - (launch[1] - launch[0]);
 }
 
-/* What a thread did from `at` to `end`. Calls within a call are part of it. */
-static void walk(const kmb_trace *trace, place *p, uint64_t at, uint64_t end,
-                 kmbi_idle *idle) {
-  const kmbi_call *call = NULL;
-  for (; p->rank < trace->calls.count; p->rank++) {
-    call = kmbi_call_at(trace, p->rank);
-    if (call->thread != p->thread || call->end > at) break;
-  }
-  for (uint32_t i = p->rank; i < trace->calls.count && at < end; i++) {
-    call = kmbi_call_at(trace, i);
-    if (call->thread != p->thread || call->start >= end) break;
-    if (call->end <= at) continue;
-    if (call->start > at) {
-      idle->host += call->start - at;
-      at = call->start;
-    }
-    uint64_t stop = call->end < end ? call->end : end;
-    charge(idle, kmbi_name_at(trace, call->name)->kind, stop - at);
-    at = stop;
-  }
-  if (at < end) idle->host += end - at;
-}
-
-bool kmbi_causes_split(kmbi_causes *causes, uint32_t device, uint64_t start,
-                       uint64_t end, const kmbi_op *next, kmbi_idle *idle) {
+void kmbi_causes_split(kmbi_causes *causes, uint64_t start, uint64_t end,
+                       const kmbi_op *next, kmbi_idle *idle) {
   const kmb_trace *trace = causes->trace;
   uint32_t rank = kmbi_op_call(trace, next);
   if (rank == KMBI_NO_ROW) {
     idle->unknown += end - start;
-    return true;
+    return;
   }
   const kmbi_call *call = kmbi_call_at(trace, rank);
   if (call->end <= start) {
     idle->queued += end - start;
-    return true;
+    return;
   }
   uint64_t launch = call->start < start ? start : call->start;
   if (launch > end) launch = end;
   idle->launch += end - launch;
-  if (launch == start) return true;
-  place *p = place_of(causes, device, call->thread);
-  if (!p) return false;
-  walk(trace, p, start, launch, idle);
-  return true;
+  if (launch > start) charge(causes, call->thread, start, launch, idle);
 }
 
 /* Calls that caused operations, as bits. */

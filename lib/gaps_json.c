@@ -41,7 +41,7 @@ static void put_causes(kmbi_out *out, const kmb_gaps *gaps,
 static void put_intervals(kmbi_out *out, const kmbi_rows *rows) {
   key(out, ",\n    ", "intervals");
   for (uint32_t i = 0; i < rows->count && !out->status; i++) {
-    const kmbi_interval *row = kmbi_rows_at(rows, i);
+    const kmbi_between *row = kmbi_rows_at(rows, i);
     put_u64(out, i ? ",\n     {" : "[\n     {", "interval_ns", row->interval);
     put_u64(out, ", ", "work_ns", row->work);
     put_u64(out, ", ", "kernel_work_ns", row->kernel_work);

@@ -199,7 +199,7 @@ static void put_idles(kmbi_text *to, const kmb_gaps *gaps,
   if (top > rows->count) top = rows->count;
   kmbi_text_put(to, "    idle in each interval: ");
   for (uint32_t i = 0; i < top; i++) {
-    const kmbi_interval *row = kmbi_rows_at(rows, i);
+    const kmbi_between *row = kmbi_rows_at(rows, i);
     if (i) kmbi_text_put(to, ", ");
     kmbi_put_time(to, (double)(row->interval - row->work));
   }

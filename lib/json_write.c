@@ -260,9 +260,8 @@ static void put_result(writer *w, const kmb_result *result) {
   end_list(&members, "  ", "}");
 }
 
-static kmb_status write_document(const kmb_result *const *results,
-                                 uint64_t count, kmb_write_fn write,
-                                 void *user) {
+kmb_status kmbi_results_write(const kmb_result *const *results, uint64_t count,
+                              kmb_write_fn write, void *user) {
   writer w = {.write = write, .user = user};
   put_text(&w, "{\"schema\": \"kmb-result\", \"version\": 1,\n"
                " \"generator\": {\"name\": \"libkmb\", \"version\": "
@@ -283,7 +282,7 @@ kmb_status kmb_result_write_json(const kmb_result *result, kmb_write_fn write,
     return kmbi_fail(KMB_ERR_INVALID, "kmb_result_write_json: %s is NULL",
                      !result ? "result" : "write");
   const kmb_result *one[] = {result};
-  return write_document(one, 1, write, user);
+  return kmbi_results_write(one, 1, write, user);
 }
 
 kmb_status kmb_results_write_json(const kmb_results *results,
@@ -291,6 +290,6 @@ kmb_status kmb_results_write_json(const kmb_results *results,
   if (!results || !write)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_results_write_json: %s is NULL",
                      !results ? "results" : "write");
-  return write_document((const kmb_result *const *)results->items,
-                        results->count, write, user);
+  return kmbi_results_write((const kmb_result *const *)results->items,
+                            results->count, write, user);
 }

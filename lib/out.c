@@ -35,7 +35,7 @@ kmb_status kmbi_out_end(kmbi_out *out) {
   return out->status;
 }
 
-static void put(kmbi_out *out, const char *data, size_t size) {
+void kmbi_out_put_n(kmbi_out *out, const char *data, size_t size) {
   while (size && !out->status) {
     size_t room = sizeof out->buffer - out->used;
     size_t part = size < room ? size : room;
@@ -48,7 +48,7 @@ static void put(kmbi_out *out, const char *data, size_t size) {
 }
 
 void kmbi_out_put(kmbi_out *out, const char *text) {
-  put(out, text, strlen(text));
+  kmbi_out_put_n(out, text, strlen(text));
 }
 
 void kmbi_out_format(kmbi_out *out, const char *format, ...) {
@@ -62,7 +62,7 @@ void kmbi_out_format(kmbi_out *out, const char *format, ...) {
   if (length < 0 || length >= (int)sizeof text)
     out->status = kmbi_fail(KMB_ERR_INTERNAL, "a piece of output is too long");
   else
-    put(out, text, (size_t)length);
+    kmbi_out_put_n(out, text, (size_t)length);
 }
 
 static size_t plain_length(const char *text) {
@@ -77,7 +77,7 @@ void kmbi_out_string(kmbi_out *out, const char *text) {
   kmbi_out_put(out, "\"");
   while (*text) {
     size_t length = plain_length(text);
-    put(out, text, length);
+    kmbi_out_put_n(out, text, length);
     text += length;
     if (!*text) break;
     if (*text == '"' || *text == '\\')

@@ -20,6 +20,7 @@ kmb_status kmbi_out_begin(kmbi_out *out, kmb_write_fn write, void *user);
 /* Writes what is left; gives the status of the whole. */
 kmb_status kmbi_out_end(kmbi_out *out);
 void kmbi_out_put(kmbi_out *out, const char *text);
+void kmbi_out_put_n(kmbi_out *out, const char *text, size_t size);
 /* Short pieces: numbers and keys, at most 255 bytes. */
 void kmbi_out_format(kmbi_out *out, const char *format, ...) KMB_PRINTF(2, 3);
 /* A JSON string; `text` is valid UTF-8. */

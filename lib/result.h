@@ -114,6 +114,10 @@ void kmbi_result_meta_new(kmb_result *result, const char *key,
 /* True for the times that a correction or an interval may carry below 0. */
 bool kmbi_value_signed(const kmbi_value_info *info);
 
+/* A document of these results, as kmb_results_write_json() gives it. */
+kmb_status kmbi_results_write(const kmb_result *const *results, uint64_t count,
+                              kmb_write_fn write, void *user);
+
 /* For steps that need no status of absence. */
 bool kmbi_result_get_f64(const kmb_result *result, kmb_value value,
                          double *number);

@@ -36,7 +36,7 @@ static bool grow_first(kmbi_rows *rows) {
   memcpy(chunk, rows->chunks[0], rows->count * rows->size);
   kmbi_free(rows->memory, rows->chunks[0], rows->first, rows->size);
   rows->chunks[0] = chunk;
-  rows->first = first;
+  rows->first = rows->room = first;
   return true;
 }
 
@@ -47,17 +47,15 @@ static bool add_chunk(kmbi_rows *rows) {
   if (!chunk) return false;
   if (!rows->chunk_count) rows->first = count;
   rows->chunks[rows->chunk_count++] = chunk;
+  rows->room += count;
+  if (rows->room > KMBI_ROWS_MOST) rows->room = KMBI_ROWS_MOST;
   return true;
 }
 
-void *kmbi_rows_add(kmbi_rows *rows) {
-  if (rows->count == KMBI_ROWS_MOST) return NULL;
-  if (rows->count >> KMBI_ROWS_SHIFT == rows->chunk_count) {
-    if (!add_chunk(rows)) return NULL;
-  } else if (rows->count == rows->first && rows->chunk_count == 1) {
-    if (!grow_first(rows)) return NULL;
-  }
-  return kmbi_rows_at(rows, rows->count++);
+bool kmbi_rows_grow(kmbi_rows *rows) {
+  if (rows->count == KMBI_ROWS_MOST) return false;
+  return rows->room && rows->room < KMBI_ROWS_CHUNK ? grow_first(rows)
+                                                    : add_chunk(rows);
 }
 
 kmb_status kmbi_rows_failed(const kmbi_rows *rows, const char *what) {

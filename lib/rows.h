@@ -22,17 +22,25 @@ typedef struct kmbi_rows {
   uint32_t chunk_count;
   size_t capacity; /* of `chunks` */
   size_t first;    /* rows that the first chunk holds: it grows */
+  size_t room;     /* rows that all chunks hold */
 } kmbi_rows;
 
 void kmbi_rows_init(kmbi_rows *rows, const kmbi_memory *memory, size_t size);
 void kmbi_rows_release(kmbi_rows *rows);
-/* A zeroed row at the end, which may move those of the first chunk. NULL if
- * there is no memory or there are KMBI_ROWS_MOST already. */
-void *kmbi_rows_add(kmbi_rows *rows);
+/* Room for one more; false if there is no memory or there are KMBI_ROWS_MOST
+ * already. */
+bool kmbi_rows_grow(kmbi_rows *rows);
 
 static inline void *kmbi_rows_at(const kmbi_rows *rows, uint32_t index) {
   return rows->chunks[index >> KMBI_ROWS_SHIFT] +
          (index & KMBI_ROWS_MASK) * rows->size;
+}
+
+/* A zeroed row at the end, which may move those of the first chunk. NULL if
+ * there is no room. */
+static inline void *kmbi_rows_add(kmbi_rows *rows) {
+  if (rows->count >= rows->room && !kmbi_rows_grow(rows)) return NULL;
+  return kmbi_rows_at(rows, rows->count++);
 }
 
 /* NOMEM, or UNSUPPORTED where there are too many rows. */

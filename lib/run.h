@@ -154,9 +154,25 @@ kmb_status kmbi_recheck(kmbi_run *run, kmbi_stage *next);
 kmb_status kmbi_confirm(kmbi_run *run, kmbi_stage *next);
 kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next);
 
+/* Parts of measure, for samples that are taken in turns with other runs':
+ * opens the plan; takes up to `want` (at most KMBI_BLOCK) samples more; puts the
+ * round together. Telemetry after it is the caller's to read. */
+kmb_status kmbi_measure_open(kmbi_run *run);
+kmb_status kmbi_measure_take(kmbi_run *run, uint64_t want, double until_ns,
+                             uint64_t *got);
+kmb_status kmbi_measure_close(kmbi_run *run);
+
+/* A run on a device that the caller holds. `begin` completes the parameters and
+ * takes memory; `steps` goes from a step up to another one, which is not run;
+ * kmbi_run_release() gives everything back, after failures too. */
+kmb_status kmbi_run_begin(kmbi_run *run, kmb_device *device,
+                          const kmb_bench_params *params);
+kmb_status kmbi_run_steps(kmbi_run *run, kmbi_stage from, kmbi_stage until);
+/* kmb_bench() on a device that the caller holds. */
+kmb_status kmbi_bench(kmb_device *device, const kmb_bench_params *params,
+                      kmb_result **result);
+
 /* Shared by steps. */
-/* Reads the caller's parameters and takes what every run needs. */
-kmb_status kmbi_run_begin(kmbi_run *run, const kmb_bench_params *caller);
 /* The run's launches, all but batch and choice. */
 void kmbi_plan_describe(kmbi_run *run, kmb_launch_fn launch,
                         kmb_plan_desc *desc);

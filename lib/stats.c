@@ -150,10 +150,8 @@ void kmbi_summarise(const double *x, size_t n, double *scratch,
 
 /* --- interval of the median --------------------------------------------- */
 
-/* Largest k with 2 P(B <= k) <= alpha for B binomial (n, 1/2), n at most 1000:
- * the sum starts at 2^-n, which a double holds. Needs 2^(1-n) <= alpha. The
- * tail reached goes to `tail`. */
-static size_t binomial_tail(size_t n, double alpha, double *tail) {
+/* The sum starts at 2^-n, which a double holds for n at most 1000. */
+size_t kmbi_binomial_tail(size_t n, double alpha, double *tail) {
   double term = ldexp(1, -(int)n), sum = term;
   size_t k = 0;
   for (;;) {
@@ -173,7 +171,7 @@ bool kmbi_median_ranks(size_t n, size_t *low, size_t *high) {
   if (n < KMBI_INTERVAL_MIN) return false;
   if (n <= EXACT_RANKS) {
     double tail = 0;
-    *low = binomial_tail(n, 0.01, &tail);
+    *low = kmbi_binomial_tail(n, 0.01, &tail);
   } else {
     /* Normal with continuity and kurtosis corrections. */
     double m = (double)n;
@@ -312,7 +310,7 @@ bool kmbi_round_interval(const double *medians, size_t n, double *scratch,
   size_t k = 0, top;
   if (n <= EXACT_RANKS) {
     double tail = 0;
-    k = binomial_tail(n, 1.0 / 16, &tail);
+    k = kmbi_binomial_tail(n, 1.0 / 16, &tail);
     *confidence = 1 - tail;
   } else {
     (void)kmbi_median_ranks(n, &k, &top); /* n is enough */

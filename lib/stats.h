@@ -34,6 +34,10 @@ enum { KMBI_INTERVAL_MIN = 8 };
  * KMBI_INTERVAL_MIN. */
 bool kmbi_median_ranks(size_t n, size_t *low, size_t *high);
 
+/* Largest k with 2 P(B <= k) <= alpha for B binomial (n, 1/2), n at most 1000
+ * and 2^(1-n) at most alpha. What is reached goes to `tail`. */
+size_t kmbi_binomial_tail(size_t n, double alpha, double *tail);
+
 /* How much the blocks of the above/below-median indicator vary over what
  * independent samples would give; 16 contiguous blocks, at least 1. 1 for fewer
  * samples than give two a block. */
@@ -80,6 +84,27 @@ kmbi_verdict kmbi_look(const kmbi_rule *rule, const double *x, size_t n,
 /* Number of samples at the next look: n · 1.3, at least n + 1. After a drop, n
  * is what is kept. */
 size_t kmbi_next_look(size_t n);
+
+/* --- pairs: candidate and baseline in turns, two turns a cycle --- */
+
+enum { KMBI_CYCLES_MAX = 1000 };
+/* Fewest cycles that have an interval of confidence 1 - alpha. */
+size_t kmbi_paired_least(double alpha);
+/* The logarithm of each cycle's ratio: geometric mean of turns 2c and 2c + 1 of
+ * `a` over that of `b`. False if a turn less its bias is not above 0. */
+bool kmbi_paired_logs(const double *a, double bias_a, const double *b,
+                      double bias_b, size_t cycles, double *logs);
+typedef struct kmbi_paired {
+  double ratio; /* median over cycles */
+  double low, high;
+  double confidence; /* at least 1 - alpha */
+  double design_effect;
+} kmbi_paired;
+/* `left_open`: what the clocks' steps leave open of the logarithm. False for
+ * fewer cycles than kmbi_paired_least() and for more than KMBI_CYCLES_MAX.
+ * scratch: cycles */
+bool kmbi_paired_interval(const double *logs, size_t cycles, double left_open,
+                          double alpha, double *scratch, kmbi_paired *paired);
 
 /* Trend over the run: difference of the medians of the last and the first
  * quarter over the median, and whether it stands out of the noise. False below

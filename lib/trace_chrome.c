@@ -88,6 +88,16 @@ static const category *category_of(const reader *r, const event *e) {
 
 /* Reading. */
 
+/* Most keys of "args" are none of ours, and their sizes already tell. */
+#define SIZE(text) (UINT64_C(1) << (sizeof(text) - 1))
+static const uint64_t arg_sizes = SIZE("device") | SIZE("context") |
+                                  SIZE("stream") | SIZE("correlation") |
+                                  SIZE("bytes") | SIZE("process");
+
+static bool may_be_arg(const kmbi_slice *key) {
+  return key->size < 64 && arg_sizes >> key->size & 1;
+}
+
 static int find_key(const reader *r, const kmbi_slice *key, int from, int to) {
   const char *text = kmbi_slice_text(&r->json, key);
   for (int i = from; i < to; i++) {
@@ -98,14 +108,13 @@ static int find_key(const reader *r, const kmbi_slice *key, int from, int to) {
 }
 
 static kmb_status read_member(reader *r, event *e, int index, int depth) {
-  kmbi_slice value;
-  kmb_status status = kmbi_jsonr_value(&r->json, depth, &value);
-  if (status || index == MEMBERS) return status;
-  if (e->members[index].type != KMBI_SLICE_NONE)
-    return kmbi_jsonr_fail_at(&r->json, &value, "\"%s\" stands twice",
-                              keys[index].text);
-  e->members[index] = value;
-  return KMB_OK;
+  kmbi_slice ignored;
+  bool again = index < MEMBERS && e->members[index].type != KMBI_SLICE_NONE;
+  kmbi_slice *value = index < MEMBERS && !again ? &e->members[index] : &ignored;
+  kmb_status status = kmbi_jsonr_value(&r->json, depth, value);
+  if (status || !again) return status;
+  return kmbi_jsonr_fail_at(&r->json, value, "\"%s\" stands twice",
+                            keys[index].text);
 }
 
 static kmb_status read_args(reader *r, event *e) {
@@ -116,10 +125,10 @@ static kmb_status read_args(reader *r, event *e) {
   if (status) return status;
   if (c != '{') return kmbi_jsonr_value(&r->json, 3, &key);
   r->json.at++;
-  while (!(status = kmbi_jsonr_next(&r->json, '}', &first, &more)) && more) {
-    status = kmbi_jsonr_key(&r->json, &key);
-    if (!status)
-      status = read_member(r, e, find_key(r, &key, FIRST_ARG, MEMBERS), 4);
+  while (!(status = kmbi_jsonr_member(&r->json, &first, &more, &key)) && more) {
+    int index =
+        may_be_arg(&key) ? find_key(r, &key, FIRST_ARG, MEMBERS) : MEMBERS;
+    status = read_member(r, e, index, 4);
     if (status) return status;
   }
   return status;
@@ -130,9 +139,7 @@ static kmb_status read_event(reader *r, event *e) {
   kmbi_slice key;
   kmb_status status = kmbi_jsonr_take(&r->json, '{', "an event");
   if (status) return status;
-  while (!(status = kmbi_jsonr_next(&r->json, '}', &first, &more)) && more) {
-    status = kmbi_jsonr_key(&r->json, &key);
-    if (status) return status;
+  while (!(status = kmbi_jsonr_member(&r->json, &first, &more, &key)) && more) {
     if (kmbi_slice_is(&r->json, &key, "args"))
       status = read_args(r, e);
     else
@@ -235,8 +242,12 @@ static kmb_status put_host(reader *r, event *e, role what) {
 }
 
 static kmb_status one_event(reader *r) {
-  event e = {0};
+  event e;
   char c = 0;
+  e.at = 0;
+  /* The types say that nothing else is there. */
+  for (int i = 0; i < MEMBERS; i++)
+    e.members[i].type = KMBI_SLICE_NONE;
   kmb_status status = kmbi_jsonr_peek(&r->json, &c);
   if (status) return status;
   kmbi_jsonr_pin(&r->json);

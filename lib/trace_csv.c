@@ -2,6 +2,7 @@
 #include "trace_csv.h"
 
 #include "error.h"
+#include "scan.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -43,24 +44,36 @@ kmb_status kmbi_csv_fail(const kmbi_csv *csv, const kmbi_field *field,
 /* What came of looking at a row that may not be whole yet. */
 typedef enum outcome { ROW, CUT, BAD } outcome;
 
+/* At a zero byte that nothing follows. */
+static bool at_end(const kmbi_csv *csv, const char *at) {
+  return at == csv->source->buffer + csv->source->end;
+}
+
 /* At the opening quote; leaves `*at` behind the closing one. */
-static outcome quoted(const kmbi_csv *csv, const char **at, kmbi_field *field,
+static outcome quoted(kmbi_csv *csv, const char **at, kmbi_field *field,
                       kmb_status *status) {
-  const kmbi_source *source = csv->source;
-  const char *end = source->buffer + source->end, *p = *at + 1;
+  const char *p = *at + 1, *zero = NULL;
+  kmbi_scan scan = kmbi_scan_from(p, '"');
   *field = (kmbi_field){.text = p, .present = true};
-  for (;; p += 2) {
-    p = memchr(p, '"', (size_t)(end - p));
-    if (!p || (p + 1 == end && !source->ended)) {
-      if (p || !source->ended) return CUT;
-      *status = fail_at(csv, *at, "the text ends within this quoted cell");
-      return BAD;
+  for (;; kmbi_scan_pass(&scan)) {
+    p = kmbi_scan_at(&scan, '"');
+    if (*p == '"') {
+      if (at_end(csv, p + 1) && !csv->source->ended) return CUT;
+      if (p[1] != '"') break;
+      field->doubled = true;
+      scan = kmbi_scan_from(p + 1, '"');
+    } else if (*p == '\n') {
+      csv->height++;
+    } else if (!*p) {
+      if (at_end(csv, p)) {
+        if (!csv->source->ended) return CUT;
+        *status = fail_at(csv, *at, "the text ends within this quoted cell");
+        return BAD;
+      }
+      if (!zero) zero = p;
     }
-    if (p[1] != '"') break;
-    field->doubled = true;
   }
   field->size = (size_t)(p - field->text);
-  const char *zero = memchr(field->text, '\0', field->size);
   if (zero || !stops[(unsigned char)p[1]]) {
     *status = fail_at(csv, zero ? zero : p + 1,
                       zero ? "a zero byte" : "text after a closing quote");
@@ -71,8 +84,7 @@ static outcome quoted(const kmbi_csv *csv, const char **at, kmbi_field *field,
 }
 
 /* At what ended the last cell of a row; leaves `*at` behind the row. */
-static outcome row_end(const kmbi_csv *csv, const char **at,
-                       kmb_status *status) {
+static outcome row_end(kmbi_csv *csv, const char **at, kmb_status *status) {
   const kmbi_source *source = csv->source;
   const char *end = source->buffer + source->end, *p = *at;
   if (*p == '\r') {
@@ -84,6 +96,7 @@ static outcome row_end(const kmbi_csv *csv, const char **at,
     return source->ended ? ROW : CUT;
   }
   if (*p == '\n') {
+    csv->height++;
     *at = p + 1;
     return ROW;
   }
@@ -103,43 +116,50 @@ static outcome wrong_width(const kmbi_csv *csv, const char *at, uint32_t cells,
   return BAD;
 }
 
+/* Passes cells from `column` on that nobody wants, as far as they are plain;
+ * never the last of the row. */
+static inline const char *skip(const kmbi_csv *csv, kmbi_scan *scan,
+                               const char *start, uint32_t *column) {
+  for (uint32_t left = csv->skips[*column]; left && *start != '"'; left--) {
+    const char *at = kmbi_scan_at(scan, ',');
+    if (*at != ',') break;
+    kmbi_scan_pass(scan);
+    start = at + 1;
+    ++*column;
+  }
+  return start;
+}
+
 static outcome parse_row(kmbi_csv *csv, const char **next, uint32_t *cells,
                          kmb_status *status) {
-  const char *at = csv->source->buffer + csv->source->begin;
-  kmbi_field unwanted;
-  uint32_t column = 0;
-  for (;; at++) {
-    uint8_t slot = csv->slots[column];
-    kmbi_field *field =
-        slot == KMBI_CSV_NO_SLOT ? &unwanted : &csv->fields[slot];
-    if (*at == '"') {
+  const char *at = csv->source->buffer + csv->source->begin, *start = at;
+  kmbi_scan scan = kmbi_scan_from(at, ',');
+  uint32_t column = 0, columns = csv->columns;
+  csv->height = 0;
+  for (;;) {
+    start = skip(csv, &scan, start, &column);
+    kmbi_field *field = &csv->fields[csv->slots[column]];
+    if (*start == '"') {
+      at = start;
       outcome found = quoted(csv, &at, field, status);
       if (found != ROW) return found;
+      if (*at == ',') scan = kmbi_scan_from(at, ',');
     } else {
-      const char *start = at;
-      while (!stops[(unsigned char)*at])
-        at++;
-      if (slot != KMBI_CSV_NO_SLOT)
-        *field = (kmbi_field){start, (size_t)(at - start), false, true};
+      at = kmbi_scan_at(&scan, ',');
+      /* A tab and its like are part of a cell. */
+      for (; !stops[(unsigned char)*at]; at = kmbi_scan_at(&scan, ','))
+        kmbi_scan_pass(&scan);
+      *field = (kmbi_field){start, (size_t)(at - start), false, true};
     }
     column++;
     if (*at != ',') break;
-    if (column == csv->columns) return wrong_width(csv, at, column + 1, status);
+    if (column == columns) return wrong_width(csv, at, column + 1, status);
+    kmbi_scan_pass(&scan);
+    start = at + 1;
   }
   *next = at;
   *cells = column;
   return row_end(csv, next, status);
-}
-
-/* Lines of the row that ends before `next`. */
-static uint64_t height_of(const kmbi_csv *csv, const char *next) {
-  const char *at = csv->source->buffer + csv->source->begin;
-  uint64_t lines = 0;
-  while (at < next && (at = memchr(at, '\n', (size_t)(next - at)))) {
-    lines++;
-    at++;
-  }
-  return lines;
 }
 
 kmb_status kmbi_csv_row(kmbi_csv *csv, bool *more) {
@@ -165,7 +185,6 @@ kmb_status kmbi_csv_row(kmbi_csv *csv, bool *more) {
     size_t size = (size_t)(next - start);
     if (cells == csv->columns) {
       csv->size = (uint32_t)size;
-      csv->height = height_of(csv, next);
       *more = true;
       return KMB_OK;
     }
@@ -174,7 +193,8 @@ kmb_status kmbi_csv_row(kmbi_csv *csv, bool *more) {
       return status;
     }
     source->begin += size; /* a blank line */
-    csv->line++;
+    csv->line += csv->height;
+    csv->height = 0;
   }
 }
 
@@ -193,8 +213,9 @@ void kmbi_csv_undouble(kmbi_field *field) {
 
 /* Numbers. */
 
-kmb_status kmbi_csv_number(const kmbi_csv *csv, const kmbi_field *field,
-                           const char *what, int places, kmbi_decimal *number) {
+kmb_status kmbi_csv_any_number(const kmbi_csv *csv, const kmbi_field *field,
+                               const char *what, int places,
+                               kmbi_decimal *number) {
   if (!field->size) return kmbi_csv_fail(csv, field, "%s is empty", what);
   switch (kmbi_decimal_read(field->text, field->size, places, number)) {
   case KMBI_DECIMAL_OK:
@@ -208,10 +229,10 @@ kmb_status kmbi_csv_number(const kmbi_csv *csv, const kmbi_field *field,
   }
 }
 
-kmb_status kmbi_csv_whole(const kmbi_csv *csv, const kmbi_field *field,
-                          const char *what, uint64_t *value) {
+kmb_status kmbi_csv_any_whole(const kmbi_csv *csv, const kmbi_field *field,
+                              const char *what, uint64_t *value) {
   kmbi_decimal number = {0};
-  kmb_status status = kmbi_csv_number(csv, field, what, 0, &number);
+  kmb_status status = kmbi_csv_any_number(csv, field, what, 0, &number);
   if (status) return status;
   if (number.negative || number.decimals)
     return kmbi_csv_fail(csv, field, "%s is no whole number: \"%.*s\"", what,
@@ -362,6 +383,14 @@ static kmb_status find_header(kmbi_csv *csv, kmb_trace_format format,
   return no_header(csv, lacks_line, lacks);
 }
 
+static void count_skips(kmbi_csv *csv) {
+  uint8_t count = 0;
+  for (uint32_t i = csv->columns - 1; i-- > 0;) {
+    count = csv->slots[i] == KMBI_CSV_NO_SLOT ? (uint8_t)(count + 1) : 0;
+    csv->skips[i] = count;
+  }
+}
+
 kmb_status kmbi_load_csv(kmb_trace *trace, kmbi_source *source,
                          kmb_trace_format format) {
   kmbi_csv *csv = kmbi_alloc(&source->memory, 1, sizeof *csv);
@@ -373,6 +402,7 @@ kmb_status kmbi_load_csv(kmb_trace *trace, kmbi_source *source,
   if (!status) status = find_header(csv, format, &found);
   if (found) {
     trace->format = found->format;
+    count_skips(csv);
     status = found->rows(trace, csv);
   }
   kmbi_free(&source->memory, csv, 1, sizeof *csv);

@@ -8,7 +8,7 @@
 enum {
   KMBI_CSV_COLUMNS = 255, /* most of a header */
   KMBI_CSV_SLOTS = 16,    /* most that an importer wants */
-  KMBI_CSV_NO_SLOT = 255
+  KMBI_CSV_NO_SLOT = KMBI_CSV_SLOTS
 };
 
 /* A cell of the current row. With `doubled`, quotes in it stand twice. */
@@ -32,7 +32,8 @@ typedef struct kmbi_csv {
   uint32_t columns;
   uint32_t size;                       /* of the row, 0 before the first */
   uint8_t slots[KMBI_CSV_COLUMNS + 1]; /* of each column */
-  kmbi_field fields[KMBI_CSV_SLOTS];
+  uint8_t skips[KMBI_CSV_COLUMNS + 1]; /* from each on: columns nobody wants */
+  kmbi_field fields[KMBI_CSV_SLOTS + 1]; /* the last: what nobody wants */
   kmbi_column header[KMBI_CSV_COLUMNS];
 } kmbi_csv;
 
@@ -51,11 +52,31 @@ kmb_status kmbi_csv_fail(const kmbi_csv *csv, const kmbi_field *field,
 void kmbi_csv_undouble(kmbi_field *field);
 
 /* A number of a cell; `what` names it, `places` shifts the decimal point. */
-kmb_status kmbi_csv_number(const kmbi_csv *csv, const kmbi_field *field,
-                           const char *what, int places, kmbi_decimal *number);
+kmb_status kmbi_csv_any_number(const kmbi_csv *csv, const kmbi_field *field,
+                               const char *what, int places,
+                               kmbi_decimal *number);
 /* The same for whole numbers that are not negative. */
-kmb_status kmbi_csv_whole(const kmbi_csv *csv, const kmbi_field *field,
-                          const char *what, uint64_t *value);
+kmb_status kmbi_csv_any_whole(const kmbi_csv *csv, const kmbi_field *field,
+                              const char *what, uint64_t *value);
+
+/* Most cells are but digits. What is behind a cell can be read, as a scan does.
+ */
+static inline kmb_status kmbi_csv_number(const kmbi_csv *csv,
+                                         const kmbi_field *field,
+                                         const char *what, int places,
+                                         kmbi_decimal *number) {
+  *number = (kmbi_decimal){.value = 0};
+  if (places == 0 && kmbi_digits_read(field->text, field->size, &number->value))
+    return KMB_OK;
+  return kmbi_csv_any_number(csv, field, what, places, number);
+}
+
+static inline kmb_status kmbi_csv_whole(const kmbi_csv *csv,
+                                        const kmbi_field *field,
+                                        const char *what, uint64_t *value) {
+  if (kmbi_digits_read(field->text, field->size, value)) return KMB_OK;
+  return kmbi_csv_any_whole(csv, field, what, value);
+}
 
 /* Decimal places from a unit of time to ns; -1 if unknown. */
 int kmbi_csv_time_places(const char *unit);

@@ -1,28 +1,23 @@
 /* Tokens of JSON over a source. */
+#define _GNU_SOURCE /* memrchr */
 #include "trace_json.h"
 
 #include "decimal.h"
 #include "error.h"
+#include "scan.h"
 
 #include <stdio.h>
 
-/* What a byte may be part of. SPECIAL ends a plain stretch of a string. */
-enum { SPACE = 1, SPECIAL = 2, WORD = 4 };
-
-#define IS_SPACE(c) ((c) == ' ' || (c) == '\t' || (c) == '\n' || (c) == '\r')
-#define IS_SPECIAL(c) ((c) < 0x20 || (c) == '"' || (c) == '\\')
+/* Whether a byte may be part of a number or literal. */
 #define IS_WORD(c)                                             \
   (((c) >= '0' && (c) <= '9') || ((c) >= 'a' && (c) <= 'z') || \
    ((c) >= 'A' && (c) <= 'Z') || (c) == '+' || (c) == '-' || (c) == '.')
-#define CLASS(c)                                              \
-  (IS_SPACE(c) ? SPACE : 0) | (IS_SPECIAL(c) ? SPECIAL : 0) | \
-      (IS_WORD(c) ? WORD : 0)
-#define FOUR(c) CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
+#define FOUR(c) IS_WORD(c), IS_WORD((c) + 1), IS_WORD((c) + 2), IS_WORD((c) + 3)
 #define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
 
-static const unsigned char classes[256] = {
-    SIXTEEN(0x00), SIXTEEN(0x10), SIXTEEN(0x20), SIXTEEN(0x30),
-    SIXTEEN(0x40), SIXTEEN(0x50), SIXTEEN(0x60), SIXTEEN(0x70)};
+static const bool words[256] = {SIXTEEN(0x00), SIXTEEN(0x10), SIXTEEN(0x20),
+                                SIXTEEN(0x30), SIXTEEN(0x40), SIXTEEN(0x50),
+                                SIXTEEN(0x60), SIXTEEN(0x70)};
 
 void kmbi_jsonr_init(kmbi_jsonr *r, kmbi_source *source) {
   *r = (kmbi_jsonr){.source = source, .line = 1};
@@ -43,15 +38,10 @@ static const char *end_of(const kmbi_jsonr *r) {
 static void count_lines(const kmbi_jsonr *r, const char *to, uint64_t *line,
                         uint64_t *bytes) {
   const char *at = r->source->buffer + r->counted;
-  *line = r->line;
-  *bytes = r->line_bytes;
-  for (const char *newline = NULL;
-       at < to && (newline = memchr(at, '\n', (size_t)(to - at)));
-       at = newline + 1) {
-    ++*line;
-    *bytes = 0;
-  }
-  *bytes += (uint64_t)(to - at);
+  size_t size = to > at ? (size_t)(to - at) : 0;
+  const char *last = memrchr(at, '\n', size);
+  *line = r->line + kmbi_scan_count(at, size, '\n');
+  *bytes = last ? (uint64_t)(to - last) - 1 : r->line_bytes + size;
 }
 
 KMB_PRINTF(3, 0)
@@ -107,9 +97,7 @@ void kmbi_jsonr_unpin(kmbi_jsonr *r) {
 
 kmb_status kmbi_jsonr_peek(kmbi_jsonr *r, char *c) {
   for (;;) {
-    const char *at = here(r);
-    while (classes[(unsigned char)*at] & SPACE)
-      at++;
+    const char *at = kmbi_scan_space(here(r));
     r->at = (size_t)(at - r->source->buffer) - r->source->begin;
     *c = *at;
     if (*at) return KMB_OK;
@@ -120,9 +108,19 @@ kmb_status kmbi_jsonr_peek(kmbi_jsonr *r, char *c) {
   }
 }
 
+/* The same; mostly there is no space, or a single one. */
+static inline kmb_status peek(kmbi_jsonr *r, char *c) {
+  const char *at = here(r);
+  size_t space = *at == ' ';
+  *c = at[space];
+  if ((unsigned char)*c <= ' ') return kmbi_jsonr_peek(r, c);
+  r->at += space;
+  return KMB_OK;
+}
+
 kmb_status kmbi_jsonr_take(kmbi_jsonr *r, char c, const char *what) {
   char found = 0;
-  kmb_status status = kmbi_jsonr_peek(r, &found);
+  kmb_status status = peek(r, &found);
   if (status) return status;
   if (found != c)
     return found ? kmbi_jsonr_fail(r, "%s expected", what)
@@ -133,10 +131,10 @@ kmb_status kmbi_jsonr_take(kmbi_jsonr *r, char c, const char *what) {
 
 kmb_status kmbi_jsonr_next(kmbi_jsonr *r, char close, bool *first, bool *more) {
   char found = 0;
-  kmb_status status = kmbi_jsonr_peek(r, &found);
+  kmb_status status = peek(r, &found);
   if (status) return status;
   *more = found != close;
-  if (!*more) {
+  if (!*more || (!*first && found == ',')) {
     r->at++;
     return KMB_OK;
   }
@@ -145,14 +143,23 @@ kmb_status kmbi_jsonr_next(kmbi_jsonr *r, char close, bool *first, bool *more) {
   return KMB_OK;
 }
 
+/* At the opening quote of a string without escapes that ends in the buffer:
+ * where it ends. NULL: it is not that. */
+static inline const char *plain_string(const kmbi_jsonr *r, const char *at,
+                                       kmbi_slice *slice) {
+  const char *end = kmbi_scan_string(at + 1);
+  if (*end != '"') return NULL;
+  *slice =
+      (kmbi_slice){r->at + 1, (size_t)(end - at) - 1, KMBI_SLICE_STRING, false};
+  return end;
+}
+
 /* At the opening quote. */
 static kmb_status read_string(kmbi_jsonr *r, kmbi_slice *slice) {
   size_t start = ++r->at;
   bool escaped = false;
   for (;;) {
-    const char *at = here(r);
-    while (!(classes[(unsigned char)*at] & SPECIAL))
-      at++;
+    const char *at = kmbi_scan_string(here(r));
     r->at = (size_t)(at - r->source->buffer) - r->source->begin;
     if (*at == '"') break;
     if (at == end_of(r) || (*at == '\\' && at + 1 == end_of(r))) {
@@ -181,7 +188,7 @@ static kmb_status read_word(kmbi_jsonr *r, size_t *size) {
   enum { LONGEST = 512 };
   for (;;) {
     const char *start = here(r), *at = start;
-    while ((classes[(unsigned char)*at] & WORD) && at - start < LONGEST)
+    while (words[(unsigned char)*at] && at - start < LONGEST)
       at++;
     if (at - start == LONGEST)
       return kmbi_jsonr_fail(r, "a number of more than %d characters",
@@ -221,9 +228,24 @@ static bool is_number(const char *at, size_t size) {
   return at == end;
 }
 
+/* Bytes of a number without sign and exponent that ends in the buffer; 0 if it
+ * is not that, or may be malformed. */
+static size_t plain_number(const char *start) {
+  const char *at = skip_digits(start), *point = at;
+  if (at == start || (*start == '0' && at - start > 1)) return 0;
+  if (*at == '.') at = skip_digits(at + 1);
+  if (at == point + 1 || !*at || words[(unsigned char)*at]) return 0;
+  return (size_t)(at - start);
+}
+
 static kmb_status read_scalar(kmbi_jsonr *r, kmbi_slice *slice) {
   static const char *const literals[] = {"true", "false", "null"};
-  size_t size = 0;
+  size_t size = plain_number(here(r));
+  if (size) {
+    *slice = (kmbi_slice){r->at, size, KMBI_SLICE_NUMBER, false};
+    r->at += size;
+    return KMB_OK;
+  }
   kmb_status status = read_word(r, &size);
   if (status) return status;
   const char *text = here(r);
@@ -244,7 +266,7 @@ static kmb_status read_scalar(kmbi_jsonr *r, kmbi_slice *slice) {
 
 kmb_status kmbi_jsonr_key(kmbi_jsonr *r, kmbi_slice *key) {
   char c = 0;
-  kmb_status status = kmbi_jsonr_peek(r, &c);
+  kmb_status status = peek(r, &c);
   if (!status && c != '"')
     status = c ? kmbi_jsonr_fail(r, "a key expected")
                : kmbi_jsonr_fail(r, "the text ends, a key expected");
@@ -253,29 +275,74 @@ kmb_status kmbi_jsonr_key(kmbi_jsonr *r, kmbi_slice *key) {
   return status;
 }
 
+/* As most files have it: a comma, spaces, a plain key, a colon. False, and
+ * nothing taken, if it is not that. */
+static bool plain_member(kmbi_jsonr *r, kmbi_slice *key) {
+  const char *start = here(r);
+  if (*start != ',') return false;
+  const char *at = start[1] == ' ' && start[2] == '"'
+                       ? start + 2
+                       : kmbi_scan_space(start + 1);
+  if (*at != '"') return false;
+  const char *end = kmbi_scan_string(at + 1);
+  if (*end != '"' || end[1] != ':') return false;
+  *key = (kmbi_slice){r->at + (size_t)(at + 1 - start), (size_t)(end - at) - 1,
+                      KMBI_SLICE_STRING, false};
+  r->at += (size_t)(end + 2 - start);
+  return true;
+}
+
+kmb_status kmbi_jsonr_member(kmbi_jsonr *r, bool *first, bool *more,
+                             kmbi_slice *key) {
+  *more = true;
+  if (!*first && plain_member(r, key)) return KMB_OK;
+  kmb_status status = kmbi_jsonr_next(r, '}', first, more);
+  return status || !*more ? status : kmbi_jsonr_key(r, key);
+}
+
+/* At the bracket of an array of plain numbers that ends in the buffer: what is
+ * behind it. NULL: it is not that. */
+static const char *plain_array(const char *at) {
+  for (;;) {
+    at += 1 + (at[1] == ' ');
+    size_t size = plain_number(at);
+    if (!size) return NULL;
+    at += size;
+    if (*at == ']') return at + 1;
+    if (*at != ',') return NULL;
+  }
+}
+
 /* An object or array, whose parts are looked at and forgotten. */
 static kmb_status skip_nested(kmbi_jsonr *r, int depth, char open) {
   bool first = true, more = true;
-  char close = open == '{' ? '}' : ']';
   kmbi_slice ignored;
   if (depth >= KMBI_JSON_DEPTH)
     return kmbi_jsonr_fail(r, "nested deeper than %d", (int)KMBI_JSON_DEPTH);
-  r->at++;
-  for (;;) {
-    kmb_status status = kmbi_jsonr_next(r, close, &first, &more);
+  const char *start = here(r), *end = open == '[' ? plain_array(start) : NULL;
+  r->at += end ? (size_t)(end - start) : 1;
+  while (!end) {
+    kmb_status status = open == '{'
+                            ? kmbi_jsonr_member(r, &first, &more, &ignored)
+                            : kmbi_jsonr_next(r, ']', &first, &more);
     if (status || !more) return status;
-    if (open == '{') status = kmbi_jsonr_key(r, &ignored);
-    if (!status) status = kmbi_jsonr_value(r, depth + 1, &ignored);
+    status = kmbi_jsonr_value(r, depth + 1, &ignored);
     if (status) return status;
   }
+  return KMB_OK;
 }
 
 kmb_status kmbi_jsonr_value(kmbi_jsonr *r, int depth, kmbi_slice *slice) {
   char c = 0;
   *slice = (kmbi_slice){.type = KMBI_SLICE_OTHER};
-  kmb_status status = kmbi_jsonr_peek(r, &c);
+  kmb_status status = peek(r, &c);
   if (status) return status;
-  if (c == '"') return read_string(r, slice);
+  if (c == '"') {
+    const char *at = here(r), *end = plain_string(r, at, slice);
+    if (!end) return read_string(r, slice);
+    r->at += (size_t)(end - at) + 1;
+    return KMB_OK;
+  }
   if (c == '{' || c == '[') return skip_nested(r, depth, c);
   return read_scalar(r, slice);
 }

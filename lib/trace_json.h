@@ -54,6 +54,10 @@ kmb_status kmbi_jsonr_take(kmbi_jsonr *r, char c, const char *what);
 kmb_status kmbi_jsonr_next(kmbi_jsonr *r, char close, bool *first, bool *more);
 /* A key and its colon. The slice is valid while pinned. */
 kmb_status kmbi_jsonr_key(kmbi_jsonr *r, kmbi_slice *key);
+/* In an object: what is between its members, and the next one's key and colon.
+ * `*more` is false once the object has ended. */
+kmb_status kmbi_jsonr_member(kmbi_jsonr *r, bool *first, bool *more,
+                             kmbi_slice *key);
 /* Any value, whose slice is filled if it is a string or number. `depth` counts
  * what it is within. */
 kmb_status kmbi_jsonr_value(kmbi_jsonr *r, int depth, kmbi_slice *slice);

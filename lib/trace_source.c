@@ -2,11 +2,17 @@
 #include "trace.h"
 
 #include "error.h"
+#include "scan.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* A scan may look behind the last byte. */
+static size_t block_size(size_t capacity) {
+  return capacity + KMBI_SCAN_SIZE;
+}
 
 static kmb_status grow(kmbi_source *source) {
   if (source->capacity >= KMBI_RECORD_MOST)
@@ -14,11 +20,11 @@ static kmb_status grow(kmbi_source *source) {
                             "one record is longer than %d MiB; is it a trace?",
                             KMBI_RECORD_MOST >> 20);
   size_t capacity = source->capacity ? 2 * source->capacity : KMBI_SOURCE_SIZE;
-  char *buffer = kmbi_alloc(&source->memory, capacity, 1);
+  char *buffer = kmbi_alloc(&source->memory, block_size(capacity), 1);
   if (!buffer) return kmbi_fail(KMB_ERR_NOMEM, "no memory to read a trace");
   if (source->buffer)
     memcpy(buffer, source->buffer + source->begin, source->end - source->begin);
-  kmbi_free(&source->memory, source->buffer, source->capacity, 1);
+  kmbi_free(&source->memory, source->buffer, block_size(source->capacity), 1);
   source->buffer = buffer;
   source->capacity = capacity;
   source->end -= source->begin;
@@ -66,7 +72,7 @@ kmb_status kmbi_source_fill(kmbi_source *source) {
 }
 
 void kmbi_source_release(kmbi_source *source) {
-  kmbi_free(&source->memory, source->buffer, source->capacity, 1);
+  kmbi_free(&source->memory, source->buffer, block_size(source->capacity), 1);
   source->buffer = NULL;
   source->capacity = source->begin = source->end = 0;
 }

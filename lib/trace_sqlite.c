@@ -131,10 +131,9 @@ kmb_status kmbi_sqlite_each(kmbi_sqlite *s, const char *table,
 }
 
 bool kmbi_sqlite_get(kmbi_sqlite *s, void *row, int column, int64_t *value) {
-  *value = 0;
-  if (s->api.type(row, column) == TYPE_NULL) return false;
   *value = s->api.integer(row, column);
-  return true;
+  /* NULL reads as 0. */
+  return *value || s->api.type(row, column) != TYPE_NULL;
 }
 
 bool kmbi_sqlite_get_u64(kmbi_sqlite *s, void *row, int column,
@@ -213,8 +212,14 @@ static kmb_status keep_name(kmbi_sqlite *s, int64_t id,
 kmb_status kmbi_sqlite_name_of(kmbi_sqlite *s, int64_t id,
                                const kmbi_sqlite_name **name) {
   const kmbi_map_key key = {(uint64_t)id, 0, 0};
+  uint32_t *recent = &s->recent[(uint64_t)id % KMBI_SQLITE_RECENT];
+  if (*recent < s->names.count) {
+    *name = kmbi_rows_at(&s->names, *recent);
+    if ((*name)->id == id) return KMB_OK;
+  }
   uint32_t index = kmbi_map_find(&s->name_map, key);
   if (index != KMBI_NO_ROW) {
+    *recent = index;
     *name = kmbi_rows_at(&s->names, index);
     return KMB_OK;
   }

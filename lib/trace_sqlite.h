@@ -27,6 +27,8 @@ typedef struct kmbi_sqlite_name {
   size_t size;
 } kmbi_sqlite_name;
 
+enum { KMBI_SQLITE_RECENT = 64 };
+
 typedef struct kmbi_sqlite {
   kmbi_sqlite_api api;
   void *library, *db;
@@ -38,6 +40,7 @@ typedef struct kmbi_sqlite {
   kmbi_arena texts;
   kmbi_rows names; /* kmbi_sqlite_name */
   kmbi_map name_map;
+  uint32_t recent[KMBI_SQLITE_RECENT]; /* of `names`, by the end of their ids */
 } kmbi_sqlite;
 
 /* A column that a query wants. */

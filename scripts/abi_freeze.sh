@@ -1,8 +1,8 @@
 #!/bin/sh
 # Writes, from today's headers, all that the ABI gate compares with: pins, the
 # description for abidiff, the list of structs that may grow, the frozen copy of
-# the headers. One command until a release is tagged; afterwards it refuses.
-# docs/abi.md says when to run it.
+# the headers; and what the Python front declares. One command until a release
+# is tagged; afterwards it refuses. docs/abi.md says when to run it.
 set -eu
 CDPATH="" cd -- "$(dirname "$0")/.."
 cc=${CC:-cc}
@@ -46,6 +46,8 @@ rm -f "$frozen"/kmb/*.h
 cp include/kmb/*.h "$frozen/kmb/"
 cp "$work/public" "$pins.c"
 cp "$work/growth" tests/abi/growth.abignore
+# shellcheck disable=SC2086
+python3 scripts/python_abi.py include bindings/python/kmb/_abi.py $cc
 cp "$work/description" "$description"
 # One file describes the backend interface; once that is frozen, it stays.
 backend_pins=tests/abi/v${abi}_backend.c
@@ -53,4 +55,4 @@ if ! grep -qs 'KMB_BACKEND_FROZEN == 1' "$backend_pins"; then
   cp "$work/backend" "$backend_pins"
 fi
 echo "written: $pins.c $backend_pins tests/abi/growth.abignore \
-$description $frozen/kmb"
+$description $frozen/kmb bindings/python/kmb/_abi.py"

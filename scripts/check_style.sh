@@ -26,7 +26,7 @@ PYTHON
 case $mode in
 format)
   for folder in include lib backends tools examples tests bench; do
-    [ ! -d $folder ] || find $folder -name '*.[ch]'
+    [ ! -d $folder ] || find $folder -name '*.[ch]' -o -name '*.hpp' -o -name '*.cc'
   done | sort | xargs clang-format --dry-run -Werror
   ;;
 tidy)

@@ -16,7 +16,11 @@ for program in cuda_copy cuda_gemm cuda_trace; do
   [ -x "$build/examples/$program" ] || continue
   cp "$build/examples/$program" "$folder/" || exit 1
 done
-cp bench/peers_gpu.py bench/peers_ceilings.py bench/peers_counters.py "$folder/" || exit 1
+mkdir -p "$folder/python" || exit 1
+cp -R bindings/python/kmb tests/python/run.py tests/python/cuda.py \
+  examples/vllm_ops/vllm_ops.py "$folder/python/" || exit 1
+cp bench/peers_gpu.py bench/peers_ceilings.py bench/peers_counters.py \
+  "$folder/" || exit 1
 # The tests' device code as text, for other programs to load.
 python3 - tests/gpu/kernels.ptx.h >"$folder/kernels.ptx" <<'PYTHON' || exit 1
 import re, sys

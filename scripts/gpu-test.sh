@@ -5,14 +5,15 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests hip examples accuracy moves cost ceilings counters peers
-# sanitizer
+# parts: open tests hip python examples accuracy moves cost compare ceilings
+#        counters peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests hip examples accuracy moves cost ceilings counters peers sanitizer}
+parts=${*:-open tests hip python examples accuracy moves cost compare ceilings \
+counters peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -126,6 +127,16 @@ hip_part() {
     "$folder/gpu_hip_accuracy" "$out/hip_on_cuda.json"
 }
 
+# The Python front on tensors of torch.
+python_part() {
+  run 200 python env LD_LIBRARY_PATH="$folder${callers:+:$callers}" python3 \
+    "$folder/python/run.py" "$folder/python/cuda.py" "$folder/python" \
+    "$folder/libkmb.so.0" . cc
+  run 300 vllm_ops env LD_LIBRARY_PATH="$folder${callers:+:$callers}" \
+    KMB_LIBRARY="$folder/libkmb.so.0" python3 "$folder/python/vllm_ops.py" \
+    "$out/vllm_ops.json"
+}
+
 examples_part() {
   run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
   run 60 cuda_trace "$folder/cuda_trace" cuda:0 "$out/cuda_trace.json"
@@ -196,9 +207,11 @@ for part in $parts; do
   open) open_part ;;
   tests) tests_part ;;
   hip) hip_part ;;
+  python) python_part ;;
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
   moves) run 60 moves "$folder/gpu_moves" "$out/moves.json" ;;
+  compare) run 60 compare "$folder/gpu_compare" "$out/compare.json" ;;
   cost) run 60 cost "$folder/gpu_cost" "$out/cost.json" ;;
   ceilings) ceilings_part ;;
   counters) counters_part ;;

@@ -16,7 +16,7 @@ RESULTS = os.path.join(ROOT, 'bench', 'results')
 PAGES = ['docs/cuda.md', 'docs/roofline.md', 'README.md']
 # What gpu-test.sh calls it, and we.
 TAKEN = {'accuracy': 'accuracy', 'moves': 'cold', 'cost': 'cost',
-         'open': 'open', 'peers': 'peers', 'cuda_gemm': 'gemm',
+         'compare': 'compare', 'open': 'open', 'peers': 'peers', 'cuda_gemm': 'gemm',
          'cuda_copy': 'copy', 'ceilings': 'ceilings',
          'peers_ceilings': 'peers-ceilings'}
 MODES = {'trace_graph': 'TRACE on graph', 'graph': 'GRAPH', 'event': 'EVENT',

@@ -39,6 +39,8 @@ have() {
   libopenblas-dev) pkg-config --exists openblas ;;
   python3) command -v python3 ;;
   python3-jsonschema) python3 -c 'import jsonschema' ;;
+  python3-mesonpy) /usr/bin/python3 -c 'import mesonpy' ;;
+  python3-torch) /usr/bin/python3 -c 'import numpy, torch' ;;
   abigail-tools) command -v abidiff ;;
   libbenchmark-dev) pkg-config --exists benchmark ;;
   libcairo2-dev) pkg-config --exists cairo ;;

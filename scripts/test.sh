@@ -16,7 +16,8 @@ case ${KMB_TEST:-} in
 full)
   full=yes
   packages="$packages clang clang-format clang-tidy valgrind cmake doxygen \
-abigail-tools patch libbenchmark-dev libcairo2-dev"
+abigail-tools patch libbenchmark-dev libcairo2-dev mypy python3-mesonpy \
+python3-torch"
   ;;
 *) die "KMB_TEST is \"$KMB_TEST\"; leave it out, or set it to full" ;;
 esac
@@ -72,6 +73,8 @@ else
   run "$build-gcc" units --no-rebuild --setup valgrind
   test_in asan -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=0
+  TSAN_OPTIONS=suppressions=$(pwd)/tests/tsan.supp
+  export TSAN_OPTIONS
   test_in tsan -Db_sanitize=thread -Db_lundef=false
   CC=clang
   export CC

@@ -79,6 +79,7 @@ TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
 TYPE(kmb_part_value, int32_t);
+TYPE(kmb_verdict, int32_t);
 TYPE(kmb_replay, int32_t);
 TYPE(kmb_trace_format, int32_t);
 TYPE(kmb_call_kind, int32_t);
@@ -427,6 +428,21 @@ VALUE(KMB_PART_SPARSE, 27);
 VALUE(KMB_PART_NEVER_FROM_RATES, 28);
 VALUE(KMB_PART_SOURCE, 29);
 VALUE(KMB_PART_ORIGIN, 30);
+VALUE(KMB_COMPARE_SEED, 1);
+VALUE(KMB_COMPARE_ANY_TIMER, 2);
+VALUE(KMB_COMPARE_ANY_LAUNCH, 4);
+VALUE(KMB_COMPARE_ANY_CACHE, 8);
+VALUE(KMB_COMPARE_ANY_WORK, 16);
+VALUE(KMB_COMPARE_ANY_AXES, 32);
+VALUE(KMB_VERDICT_BASELINE, 0);
+VALUE(KMB_VERDICT_FASTER, 1);
+VALUE(KMB_VERDICT_SLOWER, 2);
+VALUE(KMB_VERDICT_SAME, 3);
+VALUE(KMB_VERDICT_UNRESOLVED, 4);
+VALUE(KMB_ROW_RATIO, 1);
+VALUE(KMB_ROW_INTERVAL, 2);
+VALUE(KMB_ROW_TUNED, 4);
+VALUE(KMB_ROW_UNTUNED, 8);
 VALUE(KMB_REPLAY_AUTO, 0);
 VALUE(KMB_REPLAY_LAUNCH, 1);
 VALUE(KMB_REPLAY_KERNEL, 2);
@@ -464,6 +480,18 @@ VALUE(KMB_GAPS_FROM, 2);
 VALUE(KMB_GAPS_TO, 4);
 VALUE(KMB_GAPS_HAS_DEVICE, 1);
 VALUE(KMB_GAPS_HAS_CAUSES, 2);
+VALUE(KMB_PAYOFF_HAS_ISOLATED, 1);
+VALUE(KMB_PAYOFF_HAS_ISOLATED_INTERVAL, 2);
+VALUE(KMB_PAYOFF_IS_COLD, 4);
+VALUE(KMB_PAYOFF_IS_WARM, 8);
+VALUE(KMB_PAYOFF_ALL_NAMES, 1);
+VALUE(KMB_PAYOFF_ANY_DEVICE, 2);
+VALUE(KMB_PAYOFF_MATCHED, 1);
+VALUE(KMB_PAYOFF_PREDICTED, 2);
+VALUE(KMB_PAYOFF_HAS_STEP_INTERVAL, 4);
+VALUE(KMB_PAYOFF_HAS_RATIO_INTERVAL, 8);
+VALUE(KMB_PAYOFF_STEP_DIFFERS, 16);
+VALUE(KMB_PAYOFF_OTHER_DEVICE, 32);
 VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
@@ -813,6 +841,63 @@ MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
 MEMBER(kmb_roofline, reference_pct, 96, 8, double);
 GROWS(kmb_roofline, 104);
 
+MEMBER(kmb_knob, name, 0, 8, const char *);
+MEMBER(kmb_knob, values, 8, 8, const char *const *);
+MEMBER(kmb_knob, value_count, 16, 8, uint64_t);
+FINAL(kmb_knob, 24);
+
+MEMBER(kmb_candidate, struct_size, 0, 8, size_t);
+MEMBER(kmb_candidate, bench, 8, 8, const kmb_bench_params *);
+MEMBER(kmb_candidate, knobs, 16, 8, const kmb_knob *);
+MEMBER(kmb_candidate, knob_count, 24, 8, uint64_t);
+MEMBER(kmb_candidate, tune_at, 32, 8, const kmb_bench_params *const *);
+MEMBER(kmb_candidate, tune_at_count, 40, 8, uint64_t);
+GROWS(kmb_candidate, 48);
+
+MEMBER(kmb_compare_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_compare_params, name, 8, 8, const char *);
+MEMBER(kmb_compare_params, threshold_pct, 16, 8, double);
+MEMBER(kmb_compare_params, target_pct, 24, 8, double);
+MEMBER(kmb_compare_params, min_wall_ns, 32, 8, double);
+MEMBER(kmb_compare_params, max_wall_ns, 40, 8, double);
+MEMBER(kmb_compare_params, tune_wall_ns, 48, 8, double);
+MEMBER(kmb_compare_params, min_cycles, 56, 8, uint64_t);
+MEMBER(kmb_compare_params, max_cycles, 64, 8, uint64_t);
+MEMBER(kmb_compare_params, turn, 72, 8, uint64_t);
+MEMBER(kmb_compare_params, seed, 80, 8, uint64_t);
+MEMBER(kmb_compare_params, baseline, 88, 4, uint32_t);
+MEMBER(kmb_compare_params, flags, 92, 4, uint32_t);
+GROWS(kmb_compare_params, 96);
+
+MEMBER(kmb_compare_row, struct_size, 0, 8, size_t);
+MEMBER(kmb_compare_row, name, 8, 8, const char *);
+MEMBER(kmb_compare_row, result, 16, 8, const kmb_result *);
+MEMBER(kmb_compare_row, config_text, 24, 8, const char *);
+MEMBER(kmb_compare_row, reason, 32, 8, const char *);
+MEMBER(kmb_compare_row, ratio, 40, 8, double);
+MEMBER(kmb_compare_row, low, 48, 8, double);
+MEMBER(kmb_compare_row, high, 56, 8, double);
+MEMBER(kmb_compare_row, confidence, 64, 8, double);
+MEMBER(kmb_compare_row, design_effect, 72, 8, double);
+MEMBER(kmb_compare_row, tuned_ns, 80, 8, double);
+MEMBER(kmb_compare_row, cycles, 88, 8, uint64_t);
+MEMBER(kmb_compare_row, configs, 96, 8, uint64_t);
+MEMBER(kmb_compare_row, configs_measured, 104, 8, uint64_t);
+MEMBER(kmb_compare_row, configs_failed, 112, 8, uint64_t);
+MEMBER(kmb_compare_row, config, 120, 4, uint32_t);
+MEMBER(kmb_compare_row, flags, 124, 4, uint32_t);
+MEMBER(kmb_compare_row, verdict, 128, 4, int32_t);
+MEMBER(kmb_compare_row, reserved, 132, 4, int32_t);
+GROWS(kmb_compare_row, 136);
+
+MEMBER(kmb_compare_arm, struct_size, 0, 8, size_t);
+MEMBER(kmb_compare_arm, config_text, 8, 8, const char *);
+MEMBER(kmb_compare_arm, reason, 16, 8, const char *);
+MEMBER(kmb_compare_arm, ns, 24, 8, double);
+MEMBER(kmb_compare_arm, config, 32, 4, uint32_t);
+MEMBER(kmb_compare_arm, status, 36, 4, int32_t);
+GROWS(kmb_compare_arm, 40);
+
 MEMBER(kmb_counters_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_counters_params, metrics, 8, 8, const char *const *);
 MEMBER(kmb_counters_params, metric_count, 16, 8, uint64_t);
@@ -985,6 +1070,60 @@ MEMBER(kmb_gaps_latency, mean_ns, 32, 8, double);
 MEMBER(kmb_gaps_latency, median_ns, 40, 8, double);
 GROWS(kmb_gaps_latency, 48);
 
+MEMBER(kmb_payoff_change, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_change, name, 8, 8, const char *);
+MEMBER(kmb_payoff_change, kernel, 16, 8, const char *);
+MEMBER(kmb_payoff_change, device, 24, 8, const char *);
+MEMBER(kmb_payoff_change, ratio, 32, 8, double);
+MEMBER(kmb_payoff_change, low, 40, 8, double);
+MEMBER(kmb_payoff_change, high, 48, 8, double);
+MEMBER(kmb_payoff_change, isolated_ns, 56, 8, double);
+MEMBER(kmb_payoff_change, isolated_low_ns, 64, 8, double);
+MEMBER(kmb_payoff_change, isolated_high_ns, 72, 8, double);
+MEMBER(kmb_payoff_change, flags, 80, 4, uint32_t);
+MEMBER(kmb_payoff_change, reserved, 84, 4, uint32_t);
+GROWS(kmb_payoff_change, 88);
+
+MEMBER(kmb_payoff_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_payoff_params, kernel, 16, 8, const char *);
+MEMBER(kmb_payoff_params, range, 24, 8, const char *);
+MEMBER(kmb_payoff_params, flags, 32, 4, uint32_t);
+MEMBER(kmb_payoff_params, reserved, 36, 4, uint32_t);
+GROWS(kmb_payoff_params, 40);
+
+MEMBER(kmb_payoff_summary, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_summary, verdict, 8, 8, const char *);
+MEMBER(kmb_payoff_summary, candidates, 16, 8, uint64_t);
+MEMBER(kmb_payoff_summary, launches, 24, 8, uint64_t);
+MEMBER(kmb_payoff_summary, steps, 32, 8, uint64_t);
+MEMBER(kmb_payoff_summary, waits, 40, 8, uint64_t);
+MEMBER(kmb_payoff_summary, in_step_ns, 48, 8, double);
+MEMBER(kmb_payoff_summary, in_step_low_ns, 56, 8, double);
+MEMBER(kmb_payoff_summary, in_step_high_ns, 64, 8, double);
+MEMBER(kmb_payoff_summary, in_step_total_ns, 72, 8, double);
+MEMBER(kmb_payoff_summary, overlapped_ns, 80, 8, double);
+MEMBER(kmb_payoff_summary, step_ns, 88, 8, double);
+MEMBER(kmb_payoff_summary, predicted_ns, 96, 8, double);
+MEMBER(kmb_payoff_summary, predicted_low_ns, 104, 8, double);
+MEMBER(kmb_payoff_summary, predicted_high_ns, 112, 8, double);
+MEMBER(kmb_payoff_summary, saving_ns, 120, 8, double);
+MEMBER(kmb_payoff_summary, saving_low_ns, 128, 8, double);
+MEMBER(kmb_payoff_summary, saving_high_ns, 136, 8, double);
+MEMBER(kmb_payoff_summary, gain_ns, 144, 8, double);
+MEMBER(kmb_payoff_summary, hidden_ns, 152, 8, double);
+MEMBER(kmb_payoff_summary, host_ns, 160, 8, double);
+MEMBER(kmb_payoff_summary, graph_ns, 168, 8, double);
+MEMBER(kmb_payoff_summary, graph_after_ns, 176, 8, double);
+MEMBER(kmb_payoff_summary, flags, 184, 4, uint32_t);
+MEMBER(kmb_payoff_summary, reserved, 188, 4, uint32_t);
+GROWS(kmb_payoff_summary, 192);
+
+MEMBER(kmb_payoff_candidate, name, 0, 8, const char *);
+MEMBER(kmb_payoff_candidate, launches, 8, 8, uint64_t);
+MEMBER(kmb_payoff_candidate, total_ns, 16, 8, uint64_t);
+FINAL(kmb_payoff_candidate, 24);
+
 MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
 MEMBER(kmb_record_params, flags, 16, 4, uint32_t);
@@ -1013,6 +1152,10 @@ SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
 SIGNATURE(kmb_reference_init, kmb_reference (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
+SIGNATURE(kmb_candidate_init, kmb_candidate (*)(void));
+SIGNATURE(kmb_compare_params_init, kmb_compare_params (*)(void));
+SIGNATURE(kmb_compare_row_init, kmb_compare_row (*)(void));
+SIGNATURE(kmb_compare_arm_init, kmb_compare_arm (*)(void));
 SIGNATURE(kmb_counters_params_init, kmb_counters_params (*)(void));
 SIGNATURE(kmb_counters_info_init, kmb_counters_info (*)(void));
 SIGNATURE(kmb_trace_params_init, kmb_trace_params (*)(void));
@@ -1027,6 +1170,9 @@ SIGNATURE(kmb_gaps_name_init, kmb_gaps_name (*)(void));
 SIGNATURE(kmb_gaps_stream_init, kmb_gaps_stream (*)(void));
 SIGNATURE(kmb_gaps_target_init, kmb_gaps_target (*)(void));
 SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
+SIGNATURE(kmb_payoff_change_init, kmb_payoff_change (*)(void));
+SIGNATURE(kmb_payoff_params_init, kmb_payoff_params (*)(void));
+SIGNATURE(kmb_payoff_summary_init, kmb_payoff_summary (*)(void));
 SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
@@ -1149,6 +1295,23 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
     kmb_reference *));
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
+SIGNATURE(kmb_knob_value, uint64_t (*)(const kmb_knob *, uint64_t, uint32_t,
+    uint64_t));
+SIGNATURE(kmb_verdict_name, const char *(*)(int32_t));
+SIGNATURE(kmb_compare, int32_t (*)(kmb_device *, const kmb_candidate *,
+    size_t, uint64_t, const kmb_compare_params *, kmb_comparison **));
+SIGNATURE(kmb_comparison_destroy, void (*)(kmb_comparison *));
+SIGNATURE(kmb_comparison_count, uint64_t (*)(const kmb_comparison *));
+SIGNATURE(kmb_comparison_row, int32_t (*)(const kmb_comparison *, uint64_t,
+    kmb_compare_row *));
+SIGNATURE(kmb_comparison_arm, int32_t (*)(const kmb_comparison *, uint64_t,
+    uint64_t, kmb_compare_arm *));
+SIGNATURE(kmb_comparison_ratios, int32_t (*)(const kmb_comparison *, uint64_t,
+    const double **, uint64_t *));
+SIGNATURE(kmb_comparison_write_text, int32_t (*)(const kmb_comparison *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_comparison_write_json, int32_t (*)(const kmb_comparison *,
+    int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_counters_read, int32_t (*)(kmb_device *,
     const kmb_bench_params *, const kmb_counters_params *, kmb_counters **));
 SIGNATURE(kmb_counters_destroy, void (*)(kmb_counters *));
@@ -1203,12 +1366,38 @@ SIGNATURE(kmb_gaps_write_json, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_gaps_write_text, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_payoff_change_between, int32_t (*)(const kmb_result *,
+    const kmb_result *, kmb_payoff_change *));
+SIGNATURE(kmb_payoff_change_compared, int32_t (*)(const kmb_comparison *,
+    uint64_t, kmb_payoff_change *));
+SIGNATURE(kmb_payoff_evaluate, int32_t (*)(const kmb_trace *,
+    const kmb_payoff_change *, const kmb_payoff_params *, kmb_payoff **));
+SIGNATURE(kmb_payoff_destroy, void (*)(kmb_payoff *));
+SIGNATURE(kmb_payoff_get_summary, int32_t (*)(const kmb_payoff *,
+    kmb_payoff_summary *));
+SIGNATURE(kmb_payoff_get_candidate, int32_t (*)(const kmb_payoff *, uint64_t,
+    kmb_payoff_candidate *));
+SIGNATURE(kmb_payoff_note_count, uint64_t (*)(const kmb_payoff *));
+SIGNATURE(kmb_payoff_note, const char *(*)(const kmb_payoff *, uint64_t));
+SIGNATURE(kmb_payoff_write_text, int32_t (*)(const kmb_payoff *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_payoff_write_markdown, int32_t (*)(const kmb_payoff *,
+    int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_payoff_write_json, int32_t (*)(const kmb_payoff *,
+    int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_trace_begin, int32_t (*)(kmb_device *,
     const kmb_record_params *, kmb_recording **));
 SIGNATURE(kmb_trace_range_begin, int32_t (*)(kmb_recording *, const char *));
 SIGNATURE(kmb_trace_range_end, int32_t (*)(kmb_recording *));
 SIGNATURE(kmb_trace_end, int32_t (*)(kmb_recording *, kmb_trace **));
 SIGNATURE(kmb_trace_abandon, void (*)(kmb_recording *));
+SIGNATURE(kmb_sweep_open, int32_t (*)(kmb_device *, const char *,
+    kmb_sweep **));
+SIGNATURE(kmb_sweep_find, const kmb_result *(*)(const kmb_sweep *,
+    const char *, const kmb_pair *, uint64_t));
+SIGNATURE(kmb_sweep_add, int32_t (*)(kmb_sweep *, kmb_result *));
+SIGNATURE(kmb_sweep_results, const kmb_results *(*)(const kmb_sweep *));
+SIGNATURE(kmb_sweep_close, void (*)(kmb_sweep *));
 
 /* The library must have each of them, too. */
 typedef void (*function)(void);
@@ -1294,6 +1483,16 @@ static const function functions[] = {
     (function)kmb_part_reference_count,
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
+    (function)kmb_knob_value,
+    (function)kmb_verdict_name,
+    (function)kmb_compare,
+    (function)kmb_comparison_destroy,
+    (function)kmb_comparison_count,
+    (function)kmb_comparison_row,
+    (function)kmb_comparison_arm,
+    (function)kmb_comparison_ratios,
+    (function)kmb_comparison_write_text,
+    (function)kmb_comparison_write_json,
     (function)kmb_counters_read,
     (function)kmb_counters_destroy,
     (function)kmb_counters_get_info,
@@ -1325,11 +1524,27 @@ static const function functions[] = {
     (function)kmb_gaps_get_finding,
     (function)kmb_gaps_write_json,
     (function)kmb_gaps_write_text,
+    (function)kmb_payoff_change_between,
+    (function)kmb_payoff_change_compared,
+    (function)kmb_payoff_evaluate,
+    (function)kmb_payoff_destroy,
+    (function)kmb_payoff_get_summary,
+    (function)kmb_payoff_get_candidate,
+    (function)kmb_payoff_note_count,
+    (function)kmb_payoff_note,
+    (function)kmb_payoff_write_text,
+    (function)kmb_payoff_write_markdown,
+    (function)kmb_payoff_write_json,
     (function)kmb_trace_begin,
     (function)kmb_trace_range_begin,
     (function)kmb_trace_range_end,
     (function)kmb_trace_end,
     (function)kmb_trace_abandon,
+    (function)kmb_sweep_open,
+    (function)kmb_sweep_find,
+    (function)kmb_sweep_add,
+    (function)kmb_sweep_results,
+    (function)kmb_sweep_close,
 };
 
 int main(void) {
@@ -1337,7 +1552,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 117 ? 0 : 1;
+  return count == 143 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -55,6 +55,10 @@ pkgconfig-cpp)
   compiler=$(cpp "$1") || skip "no C++ compiler was found (Debian package g++)"
   "$compiler" -std=c++17 $flags -x c++ "$source/examples/minimal.c" \
     -o "$program" $(pkg-config --cflags --libs kmb) || fail "does not build"
+  # kmb.hpp and its parts are installed, too.
+  "$compiler" -std=c++17 $flags "$source/examples/cpp_bench.cc" \
+    -o "$work/cpp_bench" $(pkg-config --cflags --libs kmb) ||
+    fail "cpp_bench does not build"
   ;;
 pkgconfig-static)
   "$@" -std=c11 $flags "$source/examples/minimal.c" -o "$program" \

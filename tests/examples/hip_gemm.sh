@@ -17,7 +17,7 @@ fail() {
 code=$?
 [ ! -s err ] || fail "it complained"
 if [ $code = 77 ]; then
-  grep -q '^There is no GPU to measure: .*[a-z].*\.$' out || fail "no sentence"
+  grep -q '^There is no AMD GPU to measure: .*[a-z].*\.$' out || fail "no sentence"
   [ "$(wc -l <out)" = 1 ] || fail "more than one line"
   [ ! -e r.json ] || fail "a result without a GPU"
 else

@@ -4,12 +4,31 @@
  * usage: trace FILE... (those named ok-* of the importers' corpora) */
 #include "heap.h"
 
-#include <kmb/trace.h>
+#include <kmb/payoff.h>
 
 static kmb_status nowhere(void *user, const void *data, size_t size) {
   (void)user;
   REQUIRE(data && size);
   return KMB_OK;
+}
+
+static kmb_status predict(const kmb_trace *trace, const kmb_hooks *hooks) {
+  kmb_payoff_params p = kmb_payoff_params_init();
+  kmb_payoff_change change = kmb_payoff_change_init();
+  kmb_payoff *payoff = NULL;
+  p.hooks = hooks;
+  p.kernel = ".";
+  p.flags = KMB_PAYOFF_ALL_NAMES;
+  change.ratio = 0.5;
+  kmb_status status = kmb_payoff_evaluate(trace, &change, &p, &payoff);
+  REQUIRE(!status == !!payoff);
+  /* No kernel, or graphs whose kernels are not there. */
+  if (status == KMB_ERR_UNAVAILABLE) return KMB_OK;
+  if (!status) status = kmb_payoff_write_text(payoff, nowhere, NULL);
+  if (!status) status = kmb_payoff_write_markdown(payoff, nowhere, NULL);
+  if (!status) status = kmb_payoff_write_json(payoff, nowhere, NULL);
+  kmb_payoff_destroy(payoff);
+  return status;
 }
 
 static kmb_status whole_life(const char *path, kmb_trace_format format,
@@ -35,6 +54,7 @@ static kmb_status whole_life(const char *path, kmb_trace_format format,
   if (!status) status = kmb_gaps_write_json(gaps, nowhere, NULL);
   if (!status) status = kmb_trace_write_chrome(trace, nowhere, NULL);
   if (!status) status = kmb_trace_write_json(trace, nowhere, NULL);
+  if (!status) status = predict(trace, hooks);
   kmb_gaps_destroy(gaps);
   kmb_trace_destroy(trace);
   return status;

@@ -3,6 +3,7 @@
 #include "engine.h"
 
 #include "device.h"
+#include "error.h"
 
 #include <math.h>
 
@@ -117,6 +118,20 @@ static void a_table_that_ends_early_has_no_more(void) {
   REQUIRE_STR(text(&t, KMB_VALUE_ZERO_REFERENCE), "uncalibrated");
   odd.struct_size = offsetof(kmb_backend_ops, sweep_prepare);
   fails(&t, KMB_ERR_UNSUPPORTED, "no read sweep");
+  finish(&t);
+}
+
+static void a_table_without_telemetry_reads_none(void) {
+  const char *value = NULL;
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.telemetry = NULL;
+  run(&t);
+  REQUIRE_STATUS(kmb_result_metadata_text(t.r, "telemetry.during", &value),
+                 KMB_ERR_UNAVAILABLE);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "this backend reads no telemetry");
+  REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
   finish(&t);
 }
 
@@ -561,6 +576,26 @@ static void ceilings_that_cannot_be_had_are_unknown(void) {
   }
 }
 
+static kmb_status stumble(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
+                          uint32_t threads, kmb_ceiling *ceiling) {
+  kmbi_fail(KMB_ERR_BUSY, "the better timer is taken");
+  return real->ceiling(self, kind, dtype, threads, ceiling);
+}
+
+/* What a backend tried in vain before it had one is not the last error. */
+static void a_ceiling_that_succeeds_leaves_the_last_error(void) {
+  trial t;
+  kmb_ceiling ceiling = kmb_ceiling_init();
+  begin(&t, "read=1e12");
+  replace(&t);
+  odd.ceiling = stumble;
+  REQUIRE_STATUS(kmb_bench(NULL, NULL, NULL), KMB_ERR_INVALID);
+  REQUIRE_OK(kmb_device_ceiling(t.h.device, KMB_CEILING_READ, 0, 0, &ceiling));
+  REQUIRE_NEAR(ceiling.value, 1e12, 0);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "kmb_bench");
+  finish(&t);
+}
+
 static const char *ceiling_of(trial *t, uint64_t reads, uint64_t writes,
                               uint64_t flops, kmb_value name) {
   static kmb_work work;
@@ -604,6 +639,7 @@ int main(void) {
   RUN(to_require_the_default_asks_for_nothing);
   RUN(only_the_same_cache_state_confirms);
   RUN(a_table_that_ends_early_has_no_more);
+  RUN(a_table_without_telemetry_reads_none);
   RUN(telemetry_that_is_no_number_is_unknown);
   RUN(reasons_to_throttle_are_32_bits);
   RUN(what_is_told_without_a_name_is_passed_over);
@@ -622,6 +658,7 @@ int main(void) {
   RUN(any_other_failure_to_read_one_is);
   RUN(each_local_reason_leads_to_the_next_way);
   RUN(ceilings_that_cannot_be_had_are_unknown);
+  RUN(a_ceiling_that_succeeds_leaves_the_last_error);
   RUN(work_chooses_its_ceilings);
   return 0;
 }

@@ -184,6 +184,92 @@ static void zero_bytes_are_refused(void) {
 }
 
 /* A file that was cut anywhere is never half a trace. */
+/* In arrays and objects that nobody wants, as in those that somebody does. */
+static void what_is_skipped_is_checked(void) {
+  static const struct {
+    const char *value, *part;
+  } bad[] = {{"[1, 2", "a comma or the end of a list"},
+             {"[1 2]", "a comma or the end of a list"},
+             {"[1,]", "a value expected"},
+             {"[, 1]", "a value expected"},
+             {"[01]", "malformed number or literal"},
+             {"[1, 2., 3]", "malformed number or literal"},
+             {"[1x]", "malformed number or literal"},
+             {"[1}", "a comma or the end of a list"},
+             {"{\"a\": 1, \"b\" 2}", "a colon expected"},
+             {"{\"a\": 1, b: 2}", "a key expected"},
+             {"{\"a\": 1,}", "a key expected"},
+             {"{\"a\": 1, \"b\n\": 2}", "a control character in a string"}};
+  static const char *const good[] = {"[]",
+                                     "[ ]",
+                                     "[1]",
+                                     "[1,2 , 3]",
+                                     "[-1, 2e3]",
+                                     "[0, 0.5, 10]",
+                                     "[[1], {}, 2]",
+                                     "[1, \"]\", null]",
+                                     "[1,\n 2\n]",
+                                     "{\"a\" : [1]}",
+                                     "{\"a\":1,\t\"\\\"\":2\r\n}"};
+  char text[300];
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    snprintf(text, sizeof text, TOP "{\"args\": {\"a\": %s}}" END,
+             bad[i].value);
+    refused(text, bad[i].part);
+  }
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    snprintf(text, sizeof text,
+             TOP "{\"a\": %s, \"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+                 "\"k\", \"ts\": 1.5, \"args\": {\"grid\": %s, \"stream\": 7}, "
+                 "\"dur\": 1}" END,
+             good[i], good[i]);
+    kmb_trace *trace = load(text);
+    REQUIRE_EQ(op_of(trace, 0).stream, 7);
+    REQUIRE_EQ(op_of(trace, 0).end_ns, 2500);
+    kmb_trace_destroy(trace);
+  }
+}
+
+/* Wherever they lie in what is looked at in one go. */
+static void spaces_and_strings_of_any_length(void) {
+  static const char spaces[] = " \n\t\r";
+  char space[80], fill[80], text[2000];
+  for (int length = 0; length < 70; length++) {
+    for (int i = 0; i < length; i++)
+      space[i] = spaces[(i + length) % 4];
+    memset(fill, 'x', sizeof fill);
+    snprintf(text, sizeof text,
+             "{%.*s\"traceEvents\"%.*s:%.*s[{\"ph\": \"X\",%.*s\"cat\":%.*s"
+             "\"kernel\"%.*s,\"%.*s\\n\": 0, \"name\": \"%.*s\\\"%.*s\", "
+             "\"ts\":%.*s1%.*s,\"dur\": 2%.*s}]}",
+             length, space, length, space, length, space, length, space, length,
+             space, length, space, length, fill, length, fill, length, fill,
+             length, space, length, space, length, space);
+    kmb_trace *trace = load(text);
+    kmb_trace_op op = op_of(trace, 0);
+    REQUIRE_EQ(op.start_ns, 1000);
+    REQUIRE_EQ(op.end_ns, 3000);
+    REQUIRE_EQ(strlen(op.name), 2 * length + 1);
+    REQUIRE_EQ(op.name[length], '"');
+    kmb_trace_destroy(trace);
+  }
+}
+
+/* More lines than a part of the sum holds, in one look and in many. */
+static void lines_are_counted(void) {
+  enum { LINES = 20000 };
+  static char text[LINES + 100];
+  char want[64];
+  for (int lines = LINES - 40; lines < LINES; lines++) {
+    size_t size = (size_t)snprintf(text, sizeof text, "{\"traceEvents\": [");
+    memset(text + size, '\n', (size_t)lines);
+    snprintf(text + size + lines, sizeof text - size - (size_t)lines, "  x]}");
+    snprintf(want, sizeof want, "line %d, column 3: an event expected",
+             lines + 1);
+    refused(text, want);
+  }
+}
+
 static void every_cut_is_refused(void) {
   const char *text = TOP KERNEL(
       "k\\n", "1.5", "1",
@@ -244,6 +330,9 @@ int main(void) {
   RUN(depth_has_a_limit);
   RUN(malformed_json_is_refused);
   RUN(zero_bytes_are_refused);
+  RUN(what_is_skipped_is_checked);
+  RUN(spaces_and_strings_of_any_length);
+  RUN(lines_are_counted);
   RUN(every_cut_is_refused);
   RUN(what_is_written_reads_back);
   return 0;

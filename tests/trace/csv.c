@@ -323,6 +323,46 @@ static void a_format_can_be_required(void) {
   REQUIRE_STATUS(load_as(text, strlen(text), 0, 99, &trace), KMB_ERR_INVALID);
 }
 
+/* Wherever the ends of cells lie in what is looked at in one go: cells that are
+ * wanted and those that are not, plain with a tab, or quoted with a comma, a
+ * doubled quote and a line's end. */
+static void cells_of_any_length(void) {
+  static const char *const pads[] = {"", "\t", "\"a,\"\"b\"", "\"\n\""};
+  char fill[200], text[1000];
+  memset(fill, 'x', sizeof fill);
+  for (int length = 0; length < 150; length++) {
+    for (size_t i = 0; i < sizeof pads / sizeof pads[0]; i++) {
+      snprintf(text, sizeof text,
+               "A,B,C,Start (ns),D,Duration (ns),E,Name,F\n"
+               "%.*s,,%s,12345678,%s,%d,,\"%.*s,\"\"\",\n"
+               "%.*s\t,,%s,123456789,,9,%.*s,%.*s,\n",
+               length, fill, pads[i], pads[i], length + 1, length, fill, length,
+               fill, pads[i], length, fill, length, fill);
+      kmb_trace *trace = load(text);
+      kmb_trace_op op = op_of(trace, 0);
+      REQUIRE_EQ(op.start_ns, 12345678);
+      REQUIRE_EQ(op.end_ns - op.start_ns, length + 1);
+      REQUIRE_EQ(strlen(op.name), length + 2);
+      REQUIRE_STR(op.name + length, ",\"");
+      op = op_of(trace, 1);
+      REQUIRE_EQ(op.start_ns, 123456789);
+      REQUIRE_EQ(strlen(op.name), length);
+      REQUIRE_EQ(info_of(trace).ops, 2);
+      kmb_trace_destroy(trace);
+    }
+  }
+}
+
+/* The last of the columns that nobody wants may not swallow a cell too many. */
+static void cells_too_many_are_refused(void) {
+  refused("Start (ns),Duration (ns),Name,A,B\n1,1,k,,,\n",
+          "line 2, column 8: the row has more than 5 cells");
+  refused("Start (ns),Duration (ns),Name,A,B\n1,1,k,\n",
+          "line 2, column 1: the row has only 4 cells, the header has 5");
+  refused("Start (ns),A,B,Duration (ns),Name\n1,\n",
+          "line 2, column 1: the row has only 2 cells, the header has 5");
+}
+
 int main(void) {
   RUN(n3_gives_every_column);
   RUN(n2_lacks_the_green_context);
@@ -345,5 +385,7 @@ int main(void) {
   RUN(malformed_tables_are_refused);
   RUN(zero_bytes_are_refused);
   RUN(a_format_can_be_required);
+  RUN(cells_of_any_length);
+  RUN(cells_too_many_are_refused);
   return 0;
 }

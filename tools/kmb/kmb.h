@@ -24,14 +24,28 @@ typedef struct subcommand {
   void (*help)(FILE *to);
 } subcommand;
 
+int calibrate_main(int argc, char **argv);
+void calibrate_help(FILE *to);
+int compare_main(int argc, char **argv);
+void compare_help(FILE *to);
 int gaps_main(int argc, char **argv);
 void gaps_help(FILE *to);
+int info_main(int argc, char **argv);
+void info_help(FILE *to);
+int payoff_main(int argc, char **argv);
+void payoff_help(FILE *to);
 int peaks_main(int argc, char **argv);
 void peaks_help(FILE *to);
 int plot_roofline_main(int argc, char **argv);
 void plot_roofline_help(FILE *to);
+int plot_samples_main(int argc, char **argv);
+void plot_samples_help(FILE *to);
 int plot_timeline_main(int argc, char **argv);
 void plot_timeline_help(FILE *to);
+int report_main(int argc, char **argv);
+void report_help(FILE *to);
+int run_main(int argc, char **argv);
+void run_help(FILE *to);
 int sol_main(int argc, char **argv);
 void sol_help(FILE *to);
 int work_main(int argc, char **argv);

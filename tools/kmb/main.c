@@ -4,13 +4,27 @@
 #include <stdarg.h>
 
 static const subcommand commands[] = {
+    {"calibrate", "bias and floor of each timer on a device", calibrate_main,
+     calibrate_help},
+    {"compare", "old results and new ones: faster, same or slower",
+     compare_main, compare_help},
     {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
+    {"info", "what is here: devices, timers, caches, ceilings", info_main,
+     info_help},
+    {"payoff", "what a faster kernel is worth in a step", payoff_main,
+     payoff_help},
     {"peaks", "what is known of a part, and from where", peaks_main,
      peaks_help},
     {"plot roofline", "draws results below their ceilings", plot_roofline_main,
      plot_roofline_help},
+    {"plot samples", "draws samples in order, their histogram and drift",
+     plot_samples_main, plot_samples_help},
     {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
      plot_timeline_help},
+    {"report", "results as a page of Markdown or HTML", report_main,
+     report_help},
+    {"run", "a program in fresh processes, and the spread between them",
+     run_main, run_help},
     {"sol", "how far a time is from the speed of light", sol_main, sol_help},
     {"work", "FLOPs and least bytes of an operation", work_main, work_help},
 };
@@ -78,7 +92,7 @@ static bool is_help(const char *word) {
 }
 
 static int run(const subcommand *c, int argc, char **argv) {
-  for (int i = 0; i < argc; i++) {
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
     if (!is_help(argv[i])) continue;
     c->help(stdout);
     return EXIT_DONE;

@@ -3,7 +3,7 @@
 #ifndef KMB_TOOLS_PLOT_H
 #define KMB_TOOLS_PLOT_H
 
-#include "kmb.h"
+#include "out.h"
 
 #include <cairo.h>
 
@@ -22,7 +22,9 @@ typedef struct canvas {
   cairo_t *cairo;
   cairo_surface_t *surface;
   const char *path;
-  bool png;
+  out_file out;
+  FILE *stream; /* of `out`, or the caller's */
+  bool png, spoilt;
   double width, height;
   box taken[CANVAS_BOXES];
   int taken_count;
@@ -30,6 +32,10 @@ typedef struct canvas {
 
 /* The file's kind follows from its name. An exit status, reported. */
 int canvas_open(canvas *c, const char *path, double width, double height);
+/* The same as an SVG on a stream, which stays the caller's. */
+int canvas_open_svg(canvas *c, FILE *stream, double width, double height);
+/* canvas_close() will not write, as was reported. */
+void canvas_spoil(canvas *c);
 /* Writes the file and frees the canvas. An exit status, reported. */
 int canvas_close(canvas *c);
 void canvas_colour(canvas *c, rgb colour);
@@ -72,6 +78,11 @@ typedef struct chart {
   char devices[NAME];
 } chart;
 
+/* False if there is no room. */
+bool chart_add(chart *c, const kmb_result *r);
+/* As wide as all pictures, and so high. */
+double roofline_height(const chart *of);
+void draw_roofline(canvas *to, const chart *of);
 /* Adds the results of a file. An exit status, reported. */
 int chart_read(chart *c, const char *path);
 

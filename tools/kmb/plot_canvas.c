@@ -15,27 +15,33 @@ static int failed(const canvas *c, cairo_status_t status) {
   return EXIT_FAILED;
 }
 
-int canvas_open(canvas *c, const char *path, double width, double height) {
-  memset(c, 0, sizeof *c);
-  c->path = path;
+static cairo_status_t put(void *file, const unsigned char *data,
+                          unsigned size) {
+  return fwrite(data, 1, size, file) == size ? CAIRO_STATUS_SUCCESS
+                                             : CAIRO_STATUS_WRITE_ERROR;
+}
+
+typedef enum kind { KIND_PNG, KIND_SVG, KIND_PDF } kind;
+
+static int open_surface(canvas *c, kind k, double width, double height) {
   c->width = width;
   c->height = height;
-  c->png = ends_in(path, ".png");
-  if (c->png)
+  c->png = k == KIND_PNG;
+  if (k == KIND_PNG)
     c->surface =
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
-  else if (ends_in(path, ".svg"))
-    c->surface = cairo_svg_surface_create(path, width, height);
-  else if (ends_in(path, ".pdf"))
-    c->surface = cairo_pdf_surface_create(path, width, height);
+  else if (k == KIND_SVG)
+    c->surface =
+        cairo_svg_surface_create_for_stream(put, c->stream, width, height);
   else
-    return usage("plot", "\"%s\" ends in none of .svg, .png and .pdf", path);
+    c->surface =
+        cairo_pdf_surface_create_for_stream(put, c->stream, width, height);
   cairo_status_t status = cairo_surface_status(c->surface);
   if (status) {
     cairo_surface_destroy(c->surface);
     return failed(c, status);
   }
-  if (ends_in(path, ".svg"))
+  if (k == KIND_SVG)
     cairo_svg_surface_set_document_unit(c->surface, CAIRO_SVG_UNIT_PX);
   c->cairo = cairo_create(c->surface);
   cairo_set_source_rgb(c->cairo, 1, 1, 1);
@@ -43,15 +49,52 @@ int canvas_open(canvas *c, const char *path, double width, double height) {
   return EXIT_DONE;
 }
 
+int canvas_open(canvas *c, const char *path, double width, double height) {
+  memset(c, 0, sizeof *c);
+  c->path = path;
+  if (!ends_in(path, ".png") && !ends_in(path, ".svg") &&
+      !ends_in(path, ".pdf"))
+    return usage("plot", "\"%s\" ends in none of .svg, .png and .pdf", path);
+  int code = out_open(&c->out, path);
+  if (code) return code;
+  c->stream = c->out.file;
+  code = open_surface(c,
+                      ends_in(path, ".png")   ? KIND_PNG
+                      : ends_in(path, ".svg") ? KIND_SVG
+                                              : KIND_PDF,
+                      width, height);
+  if (code) out_abandon(&c->out);
+  return code;
+}
+
+int canvas_open_svg(canvas *c, FILE *stream, double width, double height) {
+  memset(c, 0, sizeof *c);
+  c->path = "a picture";
+  c->stream = stream;
+  return open_surface(c, KIND_SVG, width, height);
+}
+
 int canvas_close(canvas *c) {
   cairo_status_t status = cairo_status(c->cairo);
   cairo_destroy(c->cairo);
   if (!status && c->png)
-    status = cairo_surface_write_to_png(c->surface, c->path);
+    status = cairo_surface_write_to_png_stream(c->surface, put, c->stream);
   cairo_surface_finish(c->surface);
   if (!status) status = cairo_surface_status(c->surface);
   cairo_surface_destroy(c->surface);
-  return status ? failed(c, status) : EXIT_DONE;
+  if (c->spoilt) {
+    out_abandon(&c->out);
+    return EXIT_FAILED;
+  }
+  if (!c->out.file) return status ? failed(c, status) : EXIT_DONE;
+  /* What the disk says of a failed write is told there. */
+  if (!status || status == CAIRO_STATUS_WRITE_ERROR) return out_close(&c->out);
+  out_abandon(&c->out);
+  return failed(c, status);
+}
+
+void canvas_spoil(canvas *c) {
+  c->spoilt = true;
 }
 
 void canvas_colour(canvas *c, rgb colour) {

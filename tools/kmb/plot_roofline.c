@@ -432,7 +432,7 @@ static void draw_lists(canvas *to, const chart *of) {
   }
 }
 
-static void draw(canvas *to, const chart *of) {
+void draw_roofline(canvas *to, const chart *of) {
   frame f = {.canvas = to, .chart = of};
   f.area = (box){LEFT, TOP, WIDTH - RIGHT, TOP + PLOT};
   char title[NAME + 32];
@@ -453,13 +453,16 @@ static void draw(canvas *to, const chart *of) {
   draw_lists(to, of);
 }
 
+double roofline_height(const chart *of) {
+  return TOP + PLOT + AXIS + FOOT +
+         ROW * (of->point_count + of->roof_count + 1.5);
+}
+
 static int plot(const chart *of, const char *output) {
   static canvas c;
-  double height =
-      TOP + PLOT + AXIS + FOOT + ROW * (of->point_count + of->roof_count + 1.5);
-  int status = canvas_open(&c, output, WIDTH, height);
+  int status = canvas_open(&c, output, WIDTH, roofline_height(of));
   if (status) return status;
-  draw(&c, of);
+  draw_roofline(&c, of);
   return canvas_close(&c);
 }
 

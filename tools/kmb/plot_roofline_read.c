@@ -79,7 +79,7 @@ static void add_device(chart *c, const kmb_result *r) {
   add_clean(c->devices, sizeof c->devices, name);
 }
 
-static bool add_result(chart *c, const kmb_result *r) {
+bool chart_add(chart *c, const kmb_result *r) {
   if (c->point_count == POINTS) return false;
   point *p = &c->points[c->point_count++];
   name_point(p, r);
@@ -123,7 +123,7 @@ int chart_read(chart *c, const char *path) {
   bool fits = true;
   for (uint64_t i = 0; fits && i < kmb_results_count(results); i++) {
     const kmb_result *r = NULL;
-    if (!kmb_results_get(results, i, &r)) fits = add_result(c, r);
+    if (!kmb_results_get(results, i, &r)) fits = chart_add(c, r);
   }
   kmb_results_destroy(results);
   if (fits) return EXIT_DONE;

@@ -9,12 +9,15 @@
 #include <kmb/base.h>
 #include <kmb/bench.h>
 #include <kmb/buffers.h>
+#include <kmb/compare.h>
 #include <kmb/counters.h>
 #include <kmb/device.h>
 #include <kmb/metadata.h>
+#include <kmb/payoff.h>
 #include <kmb/record.h>
 #include <kmb/result.h>
 #include <kmb/roofline.h>
+#include <kmb/sweep.h>
 #include <kmb/trace.h>
 #include <kmb/work.h>
 

@@ -1,0 +1,29 @@
+"""Times GPU kernels and host functions so that the number can be defended.
+
+>>> import kmb
+>>> result = kmb.bench(sorted, (list(range(1000)),))
+>>> result.time_us                                        # doctest: +SKIP
+3.1
+>>> print(result)                                         # doctest: +SKIP
+"""
+from . import work
+from ._library import version as library_version
+from .bench import bench
+from .device import Device
+from .errors import BusyError, CancelledError, CaptureError, DeadlineError, \
+    Error, ForkedError, FormatError, IncorrectError, InvalidError, LostError, \
+    NotPermittedError, OutOfMemoryError, StaleError, StreamError, \
+    UnavailableError, UnsupportedError, VendorError
+from .result import Finding, Result, load, loads, save, table
+from .trace import Gaps, gaps
+from .work import Work
+
+__version__ = '0.1.0'
+__all__ = [
+    'BusyError', 'CancelledError', 'CaptureError', 'DeadlineError', 'Device',
+    'Error', 'Finding', 'ForkedError', 'FormatError', 'Gaps',
+    'IncorrectError', 'InvalidError', 'LostError', 'NotPermittedError',
+    'OutOfMemoryError', 'Result', 'StaleError', 'StreamError',
+    'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench',
+    'gaps', 'library_version', 'load', 'loads', 'save', 'table', 'work',
+]

@@ -1,0 +1,151 @@
+"""Finds libkmb, loads it, and declares its functions."""
+import ctypes
+import os
+import subprocess
+from typing import Any, Callable, List, Optional
+
+from . import _abi, errors
+
+#: Number in the soname of the libraries that this package fits.
+ABI = 0
+_FILE = 'libkmb.so.%d' % ABI
+
+
+def _pkg_config() -> Optional[str]:
+    try:
+        done = subprocess.run(['pkg-config', '--variable=libdir', 'kmb'],
+                              capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    folder = done.stdout.strip()
+    return os.path.join(folder, _FILE) if done.returncode == 0 and folder \
+        else None
+
+
+def _open(path: str, tried: List[str]) -> Optional[ctypes.CDLL]:
+    try:
+        return ctypes.CDLL(path)
+    except OSError as why:
+        tried.append(str(why))
+        return None
+
+
+def _find() -> ctypes.CDLL:
+    """KMB_LIBRARY alone if it is set; else beside this package, where the
+    dynamic linker looks, and where pkg-config says."""
+    tried: List[str] = []
+    named = os.environ.get('KMB_LIBRARY')
+    if named:
+        found = _open(named, tried)
+        if not found:
+            raise ImportError('KMB_LIBRARY names no libkmb: ' + tried[0])
+        return found
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), _FILE)
+    if os.path.exists(beside):
+        found = _open(beside, tried)
+        if found:
+            return found
+    found = _open(_FILE, tried)
+    if found:
+        return found
+    installed = _pkg_config()
+    if installed is None:
+        tried.append('pkg-config does not know kmb')
+    else:
+        found = _open(installed, tried)
+        if found:
+            return found
+    raise ImportError('libkmb was not found (%s). Install it, or set '
+                      'KMB_LIBRARY to the path of %s.'
+                      % ('; '.join(tried), _FILE))
+
+
+def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    where = getattr(library, '_name', _FILE)
+    try:
+        library.kmb_abi_major.restype = ctypes.c_uint32
+        major = library.kmb_abi_major()
+    except AttributeError:
+        raise ImportError('%s is no libkmb' % where) from None
+    if major != ABI:
+        raise ImportError('%s has ABI %d, this package needs %d'
+                          % (where, major, ABI))
+    for name, (result, arguments) in _abi.FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            library.kmb_version.restype = ctypes.c_char_p
+            raise ImportError('%s, version %s, lacks %s: it is older than '
+                              'this package' % (
+                                  where, library.kmb_version().decode(),
+                                  name)) from None
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+lib: Any = _declared(_find())
+
+
+def text(value: Optional[bytes]) -> str:
+    """A string of the library."""
+    return (value or b'').decode('utf-8', 'replace')
+
+
+def error_of(status: int) -> errors.Error:
+    """The exception for what the library last said on this thread."""
+    last, vendor = ctypes.c_int32(), ctypes.c_int64()
+    words = lib.kmb_last_error(ctypes.byref(last), ctypes.byref(vendor))
+    if last.value != status:
+        words, vendor = lib.kmb_status_text(status), ctypes.c_int64()
+    return errors.of_status(status, text(words), vendor.value)
+
+
+def check(status: int) -> None:
+    """Raises what a status means, unless it is success."""
+    if status:
+        raise error_of(status)
+
+
+WRITE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p,
+                         ctypes.c_size_t)
+READ = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p,
+                        ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t))
+
+
+def written(function: Callable[..., int], *handles: Any) -> str:
+    """What a function of the library writes."""
+    parts: List[bytes] = []
+
+    def write(_user: Any, data: int, size: int) -> int:
+        parts.append(ctypes.string_at(data, size))
+        return 0
+
+    check(function(*handles, WRITE(write), None))
+    return b''.join(parts).decode('utf-8', 'replace')
+
+
+def read(function: Callable[..., int], content: bytes, *rest: Any) -> None:
+    """Gives a function of the library something to read."""
+    place = [0]
+
+    def give(_user: Any, data: int, size: int, got: Any) -> int:
+        part = content[place[0]:place[0] + size]
+        ctypes.memmove(data, part, len(part))
+        place[0] += len(part)
+        got[0] = len(part)
+        return 0
+
+    check(function(READ(give), None, *rest))
+
+
+def version() -> str:
+    """Version of the library that was loaded."""
+    return text(lib.kmb_version())
+
+
+def filled(kind: Any, function: Callable[..., int], *arguments: Any) -> Any:
+    """A struct that a function of the library fills."""
+    one = kind()
+    one.struct_size = ctypes.sizeof(kind)
+    check(function(*arguments, ctypes.byref(one)))
+    return one

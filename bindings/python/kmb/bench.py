@@ -1,0 +1,490 @@
+"""Measuring a callable."""
+import ctypes
+import os
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
+    Sequence, Tuple, Union
+
+from . import _abi, errors
+from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
+    replaced, torch_module
+from ._call import Call
+from ._library import check, lib
+from .device import Device, shared
+from .result import Finding, Result, amended
+from .work import Work, dtype_number
+
+_CACHES = {None: _abi.KMB_CACHE_DEFAULT, 'cold': _abi.KMB_CACHE_COLD,
+           'rotated': _abi.KMB_CACHE_ROTATED, 'warm': _abi.KMB_CACHE_WARM}
+_TIMERS = {None: _abi.KMB_TIMER_AUTO, 'trace': _abi.KMB_TIMER_TRACE,
+           'graph': _abi.KMB_TIMER_GRAPH, 'event': _abi.KMB_TIMER_EVENT,
+           'host': _abi.KMB_TIMER_HOST}
+_MODES = {None: _abi.KMB_LAUNCH_AUTO, 'plain': _abi.KMB_LAUNCH_PLAIN,
+          'graph': _abi.KMB_LAUNCH_GRAPH}
+_REQUIRE = {'timer': _abi.KMB_BENCH_REQUIRE_TIMER,
+            'cache': _abi.KMB_BENCH_REQUIRE_CACHE,
+            'launch': _abi.KMB_BENCH_REQUIRE_LAUNCH,
+            'check': _abi.KMB_BENCH_REQUIRE_CHECK}
+
+LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+RESET = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32,
+                         ctypes.c_void_p)
+CHECK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p,
+                         ctypes.POINTER(_abi.kmb_check))
+_SLOT = _abi.kmb_launch.slot.offset
+
+#: Distance between two uses of a slot, in last-level caches, as in the library.
+REUSE_FACTOR = 2
+#: Beyond this many, Python's own objects fill the cache.
+MOST_SLOTS = 4096
+
+Which = Iterable[Union[str, int]]
+
+
+def _chosen(table: Mapping[Optional[str], int], value: Optional[str],
+            what: str) -> int:
+    key = value.lower() if isinstance(value, str) else value
+    if key not in table:
+        raise ValueError('%s is %r, not one of %s' % (
+            what, value, ', '.join(str(k) for k in table)))
+    return table[key]
+
+
+class Plan:
+    """What is measured, as the library's structs, and all that these point
+    to."""
+
+    def __init__(self, device: Device, name: str) -> None:
+        self.device = device
+        self.call = Call(device)
+        self.kept: List[Any] = []
+        self.params = _abi.kmb_bench_params()
+        self.params.struct_size = ctypes.sizeof(self.params)
+        self.params.name = name.encode('utf-8', 'replace')
+        self.metadata: Dict[str, str] = {}
+        self.buffers = ctypes.c_void_p()
+
+    def keep(self, value: Any) -> Any:
+        """Something that must live until the measurement has ended."""
+        self.kept.append(value)
+        return value
+
+    def callback(self, field: str, kind: Any,
+                 function: Callable[..., Any]) -> None:
+        """Sets a callback that may raise."""
+        pointer = self.keep(kind(self.call.guard(function)))
+        fields: Any = _abi.kmb_bench_params._fields_
+        setattr(self.params, field, ctypes.cast(pointer, dict(fields)[field]))
+
+    def pairs(self, values: Mapping[str, Any]) -> Any:
+        """Keys and values as the library takes them."""
+        array = (_abi.kmb_pair * len(values))()
+        for i, (key, value) in enumerate(values.items()):
+            array[i].key = str(key).encode('utf-8', 'replace')
+            array[i].value = str(value).encode('utf-8', 'replace')
+        return self.keep(array)
+
+    def measure(self) -> Result:
+        """Runs it."""
+        if self.metadata:
+            note = self.keep(_abi.kmb_metadata_params())
+            note.struct_size = ctypes.sizeof(note)
+            note.pairs = self.pairs(self.metadata)
+            note.pair_count = len(self.metadata)
+            self.params.metadata = ctypes.pointer(note)
+        self.params.buffers = self.buffers
+        out = ctypes.c_void_p()
+        try:
+            status = self.call.run(lambda: int(lib.kmb_bench(
+                self.device.handle, ctypes.byref(self.params),
+                ctypes.byref(out))))
+            check(status)
+        except BaseException:
+            lib.kmb_result_destroy(out)
+            raise
+        return Result(out)
+
+    def close(self) -> None:
+        """Gives back what the library holds."""
+        lib.kmb_buffers_destroy(self.buffers)
+        self.buffers = ctypes.c_void_p()
+
+
+def describe(plan: Plan, regions: Sequence[Region],
+             roles: Sequence[int], places: Sequence[Sequence[int]],
+             options: 'Options') -> None:
+    """Tells the library of the slots' memory: ``places[r]`` are the addresses
+    of a region, one a slot, or one for all if it is warm."""
+    if not regions:
+        return
+    descs = plan.keep((_abi.kmb_buffer_desc * len(regions))())
+    for desc, region, role, lows in zip(descs, regions, roles, places):
+        desc.struct_size = ctypes.sizeof(desc)
+        desc.name = region.name.encode('utf-8', 'replace')
+        desc.bytes = region.nbytes
+        kinds = {a.dtype for a in region.arrays}
+        try:
+            desc.dtype = dtype_number(kinds.pop()) if len(kinds) == 1 else \
+                _abi.KMB_U8
+        except ValueError:  # complex numbers, say: only bytes are looked at
+            desc.dtype = _abi.KMB_U8
+        desc.role = role
+        desc.fill = _abi.KMB_FILL_CALLER
+        desc.touched_bytes = options.touched(region)
+        desc.pointers = plan.keep((ctypes.c_void_p * len(lows))(*lows))
+        desc.pointer_count = len(lows)
+        if options.is_warm(region):
+            desc.residency = _abi.KMB_RESIDENT_WARM
+    check(lib.kmb_buffers_create(plan.device.handle, descs,
+                                 ctypes.sizeof(_abi.kmb_buffer_desc),
+                                 len(regions), None,
+                                 ctypes.byref(plan.buffers)))
+
+
+class Options:
+    """What the caller says of its arguments."""
+
+    def __init__(self, arguments: Arguments, mutates: Which, outputs: Which,
+                 warm: Which, touched: Mapping[Union[str, int], int]) -> None:
+        self._mutated = self._ids(arguments.chosen(mutates, 'mutates'))
+        self._outputs = self._ids(arguments.chosen(outputs, 'outputs'))
+        self._warm = self._ids(arguments.chosen(warm, 'warm'))
+        self._touched: Dict[int, int] = {}
+        for one, nbytes in touched.items():
+            for array in arguments.chosen([one], 'touched'):
+                self._touched[id(array)] = nbytes
+
+    @staticmethod
+    def _ids(arrays: Iterable[Array]) -> List[int]:
+        return [id(a) for a in arrays]
+
+    def role(self, region: Region) -> int:
+        """An output only if nothing else lies there."""
+        ids = [id(a) for a in region.arrays]
+        if all(i in self._outputs and i not in self._mutated for i in ids):
+            return _abi.KMB_OUTPUT
+        if any(i in self._outputs or i in self._mutated for i in ids):
+            return _abi.KMB_INOUT
+        return _abi.KMB_INPUT
+
+    def is_warm(self, region: Region) -> bool:
+        """Whether all in it was just written by what runs before."""
+        return all(id(a) in self._warm for a in region.arrays)
+
+    def touched(self, region: Region) -> int:
+        """Bytes that one launch reads or writes; 0: all."""
+        if any(id(a) not in self._touched for a in region.arrays):
+            return 0
+        return min(region.nbytes, sum(self._touched[id(a)]
+                                      for a in region.arrays))
+
+    def cold_bytes(self, regions: Sequence[Region]) -> int:
+        """As the library counts them: cold inputs, else cold outputs."""
+        cold = [(self.role(r), self.touched(r) or r.nbytes) for r in regions
+                if not self.is_warm(r)]
+        inputs = sum(n for role, n in cold if role != _abi.KMB_OUTPUT)
+        return inputs or sum(n for _, n in cold)
+
+
+def slot_count(device: Device, options: Options, regions: Sequence[Region],
+               limit: int) -> int:
+    """Slots that make inputs cold, as far as ``limit`` bytes go."""
+    cold = options.cold_bytes(regions)
+    if not cold:
+        return 1
+    try:
+        cache = int(device.attribute('llc_bytes'))
+    except errors.UnavailableError:
+        return 1
+    wanted = -(-REUSE_FACTOR * cache // cold) + 1
+    each = sum(r.nbytes for r in regions if not options.is_warm(r))
+    return max(1, min(wanted, limit // max(1, each), MOST_SLOTS))
+
+
+def memory_limit(device: Device, given: Optional[int]) -> int:
+    """Bytes that copies of arguments may take."""
+    if given is not None:
+        return given
+    try:
+        return int(device.attribute('memory_budget')) // 2
+    except errors.UnavailableError:
+        return 1 << 30
+
+
+def copies(arguments: Arguments, regions: Sequence[Region],
+           roles: Sequence[int], options: Options, slots: int) \
+        -> Tuple[List[Args], List[List[int]], List[Memory]]:
+    """Arguments for each slot, where each region lies in them, and the memory
+    that the callable may change.
+
+    The caller's own arrays are the first slot, unless they would change. Warm
+    ones exist once."""
+    all_args: List[Args] = []
+    places: List[List[int]] = [[] for _ in regions]
+    changed: List[Memory] = []
+    for slot in range(slots):
+        call: Args = (arguments.args, arguments.kwargs)
+        for region, role, lows in zip(regions, roles, places):
+            if slot and options.is_warm(region):
+                for array in region.arrays:
+                    call = replaced(call, array.path,
+                                    at(all_args[0], array.path))
+            elif slot or role != _abi.KMB_INPUT:
+                memory = Memory(region)
+                call = memory.moved(call)
+                lows.append(memory.low)
+                if role != _abi.KMB_INPUT:
+                    changed.append(memory)
+            else:
+                lows.append(region.low)
+        all_args.append(call)
+    return all_args, places, changed
+
+
+def judged(value: Any, tolerance: Optional[float],
+           out: Optional[Any]) -> bool:
+    """What a check gave: None or a truth, or the largest error."""
+    if value is None:
+        return True
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if out is not None:
+            out.contents.error = float(value)
+        return tolerance is None or float(value) <= tolerance
+    return bool(value)
+
+
+_overhead: Dict[int, float] = {}
+
+
+def call_overhead_ns(device: Device) -> float:
+    """What it costs to call a Python function that does nothing, measured once
+    in this process."""
+    if os.getpid() not in _overhead:
+        def nothing() -> None:
+            pass
+
+        plan = Plan(device, 'python call')
+
+        def launch(_user: Any, _raw: int) -> None:
+            nothing()
+
+        plan.callback('launch', LAUNCH, launch)
+        plan.params.min_wall_ns = 5e6
+        plan.params.max_wall_ns = 5e7
+        plan.params.cache = _abi.KMB_CACHE_WARM
+        plan.params.flags = _abi.KMB_BENCH_NO_CONFIRM | \
+            _abi.KMB_BENCH_NO_CEILINGS
+        plan.params.warmup_ns = 5e6
+        _overhead[os.getpid()] = plan.measure().time_ns
+    return _overhead[os.getpid()]
+
+
+def _overhead_found(result: Result, overhead: float) -> List[Finding]:
+    share = 100 * overhead / result.time_ns if result.time_ns > 0 else 100.0
+    if share < 1:
+        return []
+    return [Finding('OVERHEAD', 'warning',
+                    'calling Python is in each iteration and costs about '
+                    '%.0f ns, %.3g%% of the time; it is not subtracted'
+                    % (overhead, share),
+                    {'python_call_ns': overhead, 'share_pct': share})]
+
+
+def _on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
+             options: Options, how: Dict[str, Any]) -> Result:
+    regions = arguments.regions
+    rotates = plan.params.cache in (_abi.KMB_CACHE_DEFAULT,
+                                    _abi.KMB_CACHE_ROTATED)
+    slots = slot_count(plan.device, options, regions, memory_limit(
+        plan.device, how['memory_limit'])) if rotates else 1
+    roles = [options.role(r) for r in regions]
+    all_args, places, _ = copies(arguments, regions, roles, options, slots)
+    describe(plan, regions, roles, places, options)
+    returned: Dict[int, Any] = {}
+    _set_launch(plan, fn, all_args, returned if how['check'] else None)
+    _set_check(plan, fn, all_args, returned, how,
+               any(r != _abi.KMB_INPUT for r in roles))
+    if how['reset'] is not None:
+        def reset(_user: Any, slot: int, _stream: Any) -> None:
+            args, kwargs = all_args[slot]
+            how['reset'](*args, **kwargs)
+
+        plan.callback('reset', RESET, reset)
+    overhead = call_overhead_ns(plan.device)
+    plan.metadata['python.call_overhead_ns'] = '%.1f' % overhead
+    result = plan.measure()
+    return amended(result, _overhead_found(result, overhead))
+
+
+def check_here(plan: Plan, how: Dict[str, Any], returned: Any,
+               args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+    """The caller's check where no buffer of the library's holds an output."""
+    value = how['check'](returned, *args, **kwargs)
+    if not judged(value, how['tolerance'], None):
+        raise errors.IncorrectError(
+            _abi.KMB_ERR_INCORRECT, 'the check failed on what the callable '
+            'returned (%r)' % (value,))
+    plan.metadata['python.check'] = 'what was returned passed before timing'
+    plan.params.flags &= ~_abi.KMB_BENCH_REQUIRE_CHECK
+
+
+def _set_launch(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
+                returned: Optional[Dict[int, Any]]) -> None:
+    slot_at = ctypes.c_uint32.from_address
+    args, kwargs = all_args[0]
+
+    def one(_user: Any, _raw: int) -> None:
+        fn(*args, **kwargs)
+
+    def rotating(_user: Any, raw: int) -> None:
+        args, kwargs = all_args[slot_at(raw + _SLOT).value]
+        fn(*args, **kwargs)
+
+    def keeping(_user: Any, raw: int) -> None:
+        slot = slot_at(raw + _SLOT).value
+        args, kwargs = all_args[slot]
+        assert returned is not None
+        returned[slot] = fn(*args, **kwargs)
+
+    plan.callback('launch', LAUNCH, keeping if returned is not None else
+                  rotating if len(all_args) > 1 else one)
+
+
+def _set_check(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
+               returned: Dict[int, Any], how: Dict[str, Any],
+               has_outputs: bool) -> None:
+    """The library checks what lies in buffers; what a callable returns is
+    checked here, before timing."""
+    user_check, tolerance = how['check'], how['tolerance']
+    if user_check is None:
+        return
+    if has_outputs:
+        def compare(_user: Any, raw: Any) -> int:
+            slot = raw.contents.slot
+            args, kwargs = all_args[slot]
+            value = user_check(returned.get(slot), *args, **kwargs)
+            return _abi.KMB_OK if judged(value, tolerance, raw) else \
+                _abi.KMB_ERR_INCORRECT
+
+        plan.callback('check', CHECK, compare)
+        return
+    args, kwargs = all_args[0]
+    check_here(plan, how, fn(*args, **kwargs), args, kwargs)
+
+
+def _named(fn: Callable[..., Any]) -> str:
+    return str(getattr(fn, '__name__', type(fn).__name__))
+
+
+def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
+          kwargs: Optional[Mapping[str, Any]] = None, *,
+          name: Optional[str] = None,
+          device: Union[Device, str, None] = None,
+          axes: Optional[Mapping[str, Any]] = None,
+          work: Optional[Work] = None,
+          mutates: Which = (), outputs: Which = (), warm: Which = (),
+          touched: Optional[Mapping[Union[str, int], int]] = None,
+          check: Optional[Callable[..., Any]] = None,
+          tolerance: Optional[float] = None,
+          reset: Optional[Callable[..., Any]] = None,
+          cache: Optional[str] = None, timer: Optional[str] = None,
+          launch: Optional[str] = None, require: Iterable[str] = (),
+          rounds: int = 0, target_pct: float = 0.0,
+          min_wall_ms: float = 0.0, max_wall_ms: float = 0.0,
+          warmup_ms: Optional[float] = None, idle_ms: float = 0.0,
+          min_samples: int = 0, max_samples: int = 0, batch: int = 0,
+          seed: Optional[int] = None, confirm: bool = True,
+          ceilings: bool = True, threads: int = 0,
+          metadata: Optional[Mapping[str, Any]] = None,
+          memory_limit: Optional[int] = None) -> Result:
+    """Measures ``fn(*args, **kwargs)``.
+
+    Arrays among the arguments (torch tensors, numpy arrays, also within lists,
+    tuples and dicts) are copied into slots that take turns, so that inputs are
+    cold; aliases and alignment are kept. What ``fn`` closes over cannot rotate:
+    the result's ``cache_state`` is what was achieved. Tensors on a GPU, or
+    ``device="cuda:0"``, measure captured graphs, one a slot; else the callable
+    is timed on the host, and so is what Python takes to call it.
+
+    :param name: defaults to the callable's
+    :param device: a Device, or the name of one; by default that of the tensors
+    :param axes: what identifies the point, in order
+    :param work: see :mod:`kmb.work`; gives the roofline
+    :param mutates: arguments, by name or position, that are changed in place
+    :param outputs: arguments that are wholly written
+    :param warm: arguments that a cache holds when the callable starts
+    :param touched: bytes that one call touches of an argument
+    :param check: ``check(returned, *args, **kwargs)`` gives None or True, False,
+        or the largest error, which ``tolerance`` bounds
+    :param reset: ``reset(*args, **kwargs)``, untimed, before each iteration
+    :param cache: "cold", "rotated" or "warm"
+    :param timer: "trace", "graph", "event" or "host"
+    :param launch: "plain" or "graph"
+    :param require: which of "timer", "cache", "launch", "check" must be had
+    :param rounds: repeats with fresh memory
+    :param warmup_ms: longest warm-up; 0 for one call a slot
+    :param memory_limit: bytes that copies of arguments may take
+
+    What the callable raises comes out as it is. Ctrl-C ends the measurement.
+    """
+    how = {'check': check, 'tolerance': tolerance, 'reset': reset,
+           'memory_limit': memory_limit}
+    arguments = Arguments(fn, args, dict(kwargs or {}))
+    options = Options(arguments, mutates, outputs, warm, touched or {})
+    where = _device(device, arguments)
+    plan = Plan(where, _named(fn) if name is None else name)
+    params = plan.params
+    params.cache = _chosen(_CACHES, cache, 'cache')
+    params.timer = _chosen(_TIMERS, timer, 'timer')
+    params.launch_mode = _chosen(_MODES, launch, 'launch')
+    for one in require:
+        params.flags |= _chosen(_REQUIRE, one, 'require')  # type: ignore
+    params.rounds, params.batch, params.threads = rounds, batch, threads
+    params.target_pct = target_pct
+    params.min_wall_ns, params.max_wall_ns = min_wall_ms * 1e6, \
+        max_wall_ms * 1e6
+    params.idle_ns = idle_ms * 1e6
+    params.min_samples, params.max_samples = min_samples, max_samples
+    if warmup_ms is not None:
+        params.warmup_ns = warmup_ms * 1e6
+        params.flags |= 0 if warmup_ms else _abi.KMB_BENCH_NO_WARMUP
+    if seed is not None:
+        params.seed, params.flags = seed, params.flags | _abi.KMB_BENCH_SEED
+    if tolerance is not None:
+        params.tolerance = tolerance
+        params.flags |= _abi.KMB_BENCH_TOLERANCE
+    params.flags |= 0 if confirm else _abi.KMB_BENCH_NO_CONFIRM
+    params.flags |= 0 if ceilings else _abi.KMB_BENCH_NO_CEILINGS
+    if axes:
+        params.axes, params.axis_count = plan.pairs(axes), len(axes)
+    if work is not None:
+        params.work = ctypes.pointer(plan.keep(work).raw)
+    plan.metadata.update({str(k): str(v) for k, v in (metadata or {}).items()})
+    if arguments.fixed:
+        plan.metadata['python.not_rotated'] = ', '.join(arguments.fixed)
+    try:
+        if where.backend == 'host':
+            return _on_host(plan, fn, arguments, options, how)
+        from . import _cuda  # pylint: disable=import-outside-toplevel
+        return _cuda.on_cuda(plan, fn, arguments, options, how)
+    finally:
+        plan.close()
+
+
+def _device(given: Union[Device, str, None], arguments: Arguments) -> Device:
+    places = sorted({r.device for r in arguments.regions})
+    gpus = [p for p in places if p != 'cpu']
+    if len(gpus) > 1:
+        raise ValueError('the tensors lie on several devices: %s'
+                         % ', '.join(gpus))
+    if isinstance(given, Device):
+        return given
+    torch = torch_module()
+    if given is None and not places and torch and torch.cuda.is_initialized():
+        raise ValueError('no argument says where the callable works, and this '
+                         'process uses a GPU: give device="host" or '
+                         'device="cuda:0"')
+    if given is None:
+        given = gpus[0] if gpus else 'host'
+    if gpus and given == 'host':
+        raise ValueError('device is "host", but tensors lie on %s' % gpus[0])
+    return shared(given)

@@ -1,0 +1,264 @@
+"""Drop-ins for timers that scripts use already: change one import.
+
+The functions take what FlashInfer's and Triton's of the same names take, and
+return what those return, in milliseconds; the values are libkmb's. Each finding
+that is more than a note becomes a :class:`FindingWarning`, and where the
+variable ``KMB_RESULTS`` names a file, the whole result is appended to it as one
+line of JSON, which :func:`kmb.loads` reads.
+
+What the originals decide by themselves is decided by libkmb here: how long to
+warm up, how many calls a sample has, how the cache is made cold. A number of
+samples that is asked for is taken. Ranks are not reduced: with more than one,
+``UnsupportedError`` is raised.
+"""
+import json
+import math
+import os
+import statistics
+import warnings
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+from . import _abi, errors
+from ._arrays import torch_module
+from .bench import bench
+from .result import Result
+
+Times = Union[float, List[float]]
+
+__all__ = ['FindingWarning', 'bench_gpu_time',
+           'bench_gpu_time_with_cuda_event', 'bench_gpu_time_with_cudagraph',
+           'bench_gpu_time_with_cupti', 'do_bench', 'do_bench_cudagraph']
+
+#: Pause between runs of samples where a script asks to sleep after each call.
+SLEEP_MS = 10.0
+
+
+class FindingWarning(UserWarning):
+    """A reason to doubt the number that was returned."""
+
+
+def _record(result: Result) -> None:
+    path = os.environ.get('KMB_RESULTS')
+    if not path:
+        return
+    line = json.dumps(json.loads(result.to_json()),
+                      separators=(',', ':')) + '\n'
+    # One write, so that lines of several processes do not mix.
+    place = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        data = line.encode()
+        if os.write(place, data) != len(data):
+            raise OSError('%s: the result was not written whole' % path)
+    finally:
+        os.close(place)
+
+
+def _warn(result: Result, depth: int) -> None:
+    for finding in result.findings:
+        if finding.severity != 'note':
+            warnings.warn(str(finding), FindingWarning, stacklevel=depth)
+
+
+def _times_ms(result: Result) -> List[float]:
+    """Samples, corrected as the headline is, so that their median is it."""
+    bias = float(result.get('bias_ns', 0.0))
+    return [(ns - bias) / 1e6 for ns in result.samples_ns]
+
+
+def _where() -> str:
+    torch = torch_module()
+    if torch and torch.cuda.is_available():
+        return 'cuda:%d' % torch.cuda.current_device()
+    return 'host'
+
+
+def _one_rank() -> None:
+    torch = torch_module()
+    if torch and torch.distributed.is_available() and \
+            torch.distributed.is_initialized() and \
+            torch.distributed.get_world_size() > 1:
+        raise errors.UnsupportedError(
+            _abi.KMB_ERR_UNSUPPORTED, 'times of several ranks are not reduced')
+
+
+def _measured(depth: int, fn: Callable[..., Any], args: Sequence[Any],
+              kwargs: Optional[Dict[str, Any]], **how: Any) -> Result:
+    result = bench(fn, args, kwargs, device=_where(), **how)
+    _warn(result, depth + 3)
+    _record(result)
+    return result
+
+
+def _flashinfer(fn: Callable[..., Any], repeat_iters: Optional[int],
+                dry_run_iters: Optional[int], dry_run_time_ms: float,
+                repeat_time_ms: float, l2_flush: Tuple[Any, ...],
+                sleep_after_run: bool, input_args: Tuple[Any, ...],
+                input_kwargs: Optional[Dict[str, Any]], cold_l2_cache: bool,
+                launch: str, timer: Optional[str]) -> List[float]:
+    _one_rank()
+    if any(one is not None for one in l2_flush):
+        warnings.warn('l2_flush, l2_flush_size_mb and l2_flush_device are '
+                      'deprecated: use cold_l2_cache', DeprecationWarning,
+                      stacklevel=3)
+        if l2_flush[0] is not None:
+            cold_l2_cache = bool(l2_flush[0])
+    how: Dict[str, Any] = {'min_wall_ms': repeat_time_ms}
+    if repeat_iters is not None:
+        how = {'min_samples': repeat_iters, 'max_samples': repeat_iters,
+               'min_wall_ms': 1e-6, 'batch': 1}
+    if dry_run_iters is None:
+        how['warmup_ms'] = dry_run_time_ms
+    if sleep_after_run:
+        how['idle_ms'] = SLEEP_MS
+    cache = 'warm'
+    if cold_l2_cache:
+        cache = 'cold' if _where() != 'host' else ''
+    return _times_ms(_measured(2, fn, input_args, input_kwargs,
+                               cache=cache or None, launch=launch,
+                               timer=timer, **how))
+
+
+def bench_gpu_time_with_cupti(
+        fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
+        repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
+        repeat_time_ms: float = 100, l2_flush: Optional[bool] = None,
+        l2_flush_size_mb: Optional[int] = None,
+        l2_flush_device: Optional[str] = None, sleep_after_run: bool = False,
+        use_cuda_graph: bool = False, input_args: Tuple[Any, ...] = (),
+        input_kwargs: Optional[Dict[str, Any]] = None,
+        cold_l2_cache: bool = True,
+        aggregate_op: Callable[..., Any] = max) -> List[float]:
+    """As FlashInfer's: times of each sample in ms, by the tracer. Where there
+    is none the timer is another, and a warning says so."""
+    del aggregate_op
+    return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
+                       repeat_time_ms,
+                       (l2_flush, l2_flush_size_mb, l2_flush_device),
+                       sleep_after_run, input_args, input_kwargs,
+                       cold_l2_cache, 'graph' if use_cuda_graph else 'plain',
+                       'trace')
+
+
+def bench_gpu_time_with_cudagraph(
+        fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
+        repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
+        repeat_time_ms: float = 100, num_iters_within_graph: int = 10,
+        l2_flush: Optional[bool] = None,
+        l2_flush_size_mb: Optional[int] = None,
+        l2_flush_device: Optional[str] = None, sleep_after_run: bool = False,
+        input_args: Tuple[Any, ...] = (),
+        input_kwargs: Optional[Dict[str, Any]] = None,
+        cold_l2_cache: bool = True,
+        aggregate_op: Callable[..., Any] = max) -> List[float]:
+    """As FlashInfer's: times of each sample in ms, of a captured graph. The
+    graph holds one call, so that each is cold."""
+    del aggregate_op, num_iters_within_graph
+    return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
+                       repeat_time_ms,
+                       (l2_flush, l2_flush_size_mb, l2_flush_device),
+                       sleep_after_run, input_args, input_kwargs,
+                       cold_l2_cache, 'graph', None)
+
+
+def bench_gpu_time_with_cuda_event(
+        fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
+        repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
+        repeat_time_ms: float = 100, l2_flush: Optional[bool] = None,
+        l2_flush_size_mb: Optional[int] = None,
+        l2_flush_device: Optional[str] = None, sleep_after_run: bool = False,
+        input_args: Tuple[Any, ...] = (),
+        input_kwargs: Optional[Dict[str, Any]] = None,
+        cold_l2_cache: bool = True,
+        aggregate_op: Callable[..., Any] = max) -> List[float]:
+    """As FlashInfer's: times of each sample in ms, of plain launches; by the
+    best timer that there is."""
+    del aggregate_op
+    return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
+                       repeat_time_ms,
+                       (l2_flush, l2_flush_size_mb, l2_flush_device),
+                       sleep_after_run, input_args, input_kwargs,
+                       cold_l2_cache, 'plain', None)
+
+
+def bench_gpu_time(
+        fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
+        repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
+        repeat_time_ms: float = 100, l2_flush: Optional[bool] = None,
+        l2_flush_size_mb: Optional[int] = None,
+        l2_flush_device: Optional[str] = None, sleep_after_run: bool = False,
+        enable_cupti: bool = False, use_cuda_graph: bool = False,
+        num_iters_within_graph: int = 10, input_args: Tuple[Any, ...] = (),
+        input_kwargs: Optional[Dict[str, Any]] = None,
+        cold_l2_cache: bool = True,
+        aggregate_op: Callable[..., Any] = max) -> List[float]:
+    """As FlashInfer's: times of each sample in ms."""
+    del aggregate_op, num_iters_within_graph
+    return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
+                       repeat_time_ms,
+                       (l2_flush, l2_flush_size_mb, l2_flush_device),
+                       sleep_after_run, input_args, input_kwargs,
+                       cold_l2_cache, 'graph' if use_cuda_graph else 'plain',
+                       'trace' if enable_cupti else None)
+
+
+def _quantile(ordered: List[float], share: float) -> float:
+    """Between the two nearest samples, linearly."""
+    if not 0 <= share <= 1:
+        raise ValueError('a quantile lies in [0, 1], not at %r' % share)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+_MODES: Dict[str, Callable[[List[float]], Times]] = {
+    'min': min, 'max': max, 'mean': statistics.mean,
+    'median': statistics.median, 'all': list}
+
+
+def _summary(times: List[float], quantiles: Optional[Sequence[float]],
+             return_mode: str) -> Times:
+    if quantiles is None:
+        return _MODES[return_mode](times)
+    several = [_quantile(sorted(times), q) for q in quantiles]
+    return several[0] if len(several) == 1 else several
+
+
+def _known_mode(return_mode: str) -> None:
+    if return_mode not in _MODES:
+        raise ValueError('return_mode is %r, not one of %s'
+                         % (return_mode, ', '.join(_MODES)))
+
+
+def do_bench(fn: Callable[[], Any], warmup: float = 25, rep: float = 100,
+             grad_to_none: Optional[Sequence[Any]] = None,
+             quantiles: Optional[Sequence[float]] = None,
+             return_mode: str = 'mean') -> Times:
+    """As Triton's: plain launches with a cold cache; the mean in ms, or as
+    ``quantiles`` or ``return_mode`` ask."""
+    _known_mode(return_mode)
+
+    def forget() -> None:
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+
+    result = _measured(1, fn, (), None, launch='plain', warmup_ms=warmup,
+                       min_wall_ms=rep,
+                       reset=forget if grad_to_none is not None else None)
+    return _summary(_times_ms(result), quantiles, return_mode)
+
+
+def do_bench_cudagraph(fn: Callable[[], Any], rep: float = 20,
+                       grad_to_none: Optional[Sequence[Any]] = None,
+                       quantiles: Optional[Sequence[float]] = None,
+                       return_mode: str = 'mean') -> Times:
+    """As Triton's: a captured graph with a warm cache; the mean in ms, or as
+    ``quantiles`` or ``return_mode`` ask."""
+    _known_mode(return_mode)
+    for tensor in grad_to_none or ():
+        tensor.detach_()
+        tensor.requires_grad_(True)
+        tensor.grad = None
+    result = _measured(1, fn, (), None, launch='graph', cache='warm',
+                       min_wall_ms=rep)
+    return _summary(_times_ms(result), quantiles, return_mode)

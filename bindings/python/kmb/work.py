@@ -1,0 +1,157 @@
+"""FLOPs and least bytes, by stated conventions."""
+import ctypes
+from typing import Any, Optional
+
+from . import _abi
+from ._library import check, filled, lib, text
+
+_DTYPES = {name: number for _, number, _, name in _abi.DTYPES}
+_TORCH = {'uint8': 'u8', 'int8': 'i8', 'bool': 'u8', 'int32': 'i32',
+          'int64': 'i64', 'float16': 'f16', 'bfloat16': 'bf16',
+          'float32': 'f32', 'float64': 'f64', 'float8_e4m3fn': 'f8_e4m3',
+          'float8_e5m2': 'f8_e5m2'}
+
+
+def dtype_number(dtype: Any) -> int:
+    """libkmb's number of a type: "bf16", torch.bfloat16, numpy.float32."""
+    name = str(getattr(dtype, '__name__', dtype)).rsplit('.', 1)[-1]
+    name = _TORCH.get(name, name)
+    if name not in _DTYPES:
+        raise ValueError('%s is no type of libkmb: %s'
+                         % (dtype, ', '.join(_DTYPES)))
+    return int(_DTYPES[name])
+
+
+class Work:
+    """Work of one launch, counted by the caller."""
+
+    def __init__(self, flops: int = 0, read_bytes: int = 0,
+                 write_bytes: int = 0, dtype: Any = 'f32') -> None:
+        self.raw = _abi.kmb_work()
+        self.raw.struct_size = ctypes.sizeof(self.raw)
+        self.raw.flops = flops
+        self.raw.read_bytes = read_bytes
+        self.raw.write_bytes = write_bytes
+        self.raw.dtype = dtype_number(dtype)
+
+    @property
+    def flops(self) -> int:
+        """0: counted in bytes only."""
+        return int(self.raw.flops)
+
+    @property
+    def least_bytes(self) -> int:
+        """What any implementation must move."""
+        return int(self.raw.read_bytes) + int(self.raw.write_bytes)
+
+    @property
+    def convention(self) -> str:
+        """How it was counted; "" for a caller's own count."""
+        return text(self.raw.convention)
+
+    def __repr__(self) -> str:
+        return '<kmb.Work %d FLOPs, %d bytes>' % (self.flops,
+                                                  self.least_bytes)
+
+
+def _counted(name: str, *arguments: Any) -> Work:
+    work = Work()
+    work.raw = filled(_abi.kmb_work, getattr(lib, 'kmb_work_' + name),
+                      *arguments)
+    return work
+
+
+def gemm(m: int, n: int, k: int, dtype: Any) -> Work:
+    """D = A·B with A m×k and B k×n."""
+    return _counted('gemm', m, n, k, dtype_number(dtype))
+
+
+def copy(nbytes: int) -> Work:
+    """As many bytes read as written."""
+    return _counted('copy', nbytes)
+
+
+def elementwise(n: int, inputs: int, outputs: int, dtype: Any,
+                flops_per_element: int = 0) -> Work:
+    """An operation over n elements of several arrays."""
+    return _counted('elementwise', n, inputs, outputs, flops_per_element,
+                    dtype_number(dtype))
+
+
+def softmax(rows: int, columns: int, dtype: Any,
+            out_dtype: Optional[Any] = None) -> Work:
+    """Softmax of rows; exponentials are never counted."""
+    return _counted('softmax', rows, columns, dtype_number(dtype),
+                    0 if out_dtype is None else dtype_number(out_dtype))
+
+
+def activation(n: int, dtype: Any, gated: bool = False,
+               out_dtype: Optional[Any] = None) -> Work:
+    """n elements of output; a gated one reads twice as many."""
+    return _counted('activation', n, int(gated), dtype_number(dtype),
+                    0 if out_dtype is None else dtype_number(out_dtype))
+
+
+def _shape(kind: str, values: Any) -> Any:
+    """A shape struct from keywords: its fields, types by name, arrays as
+    lists, constants as KMB_… numbers."""
+    shape = getattr(_abi, 'kmb_%s_shape' % kind)()
+    shape.struct_size = ctypes.sizeof(shape)
+    kinds = dict(shape._fields_)
+    for name, value in values.items():
+        if name not in kinds or name in ('struct_size', 'reserved'):
+            raise TypeError('%s has no %s; it has %s' % (
+                kind, name, ', '.join(n for n in kinds if n not in (
+                    'struct_size', 'reserved'))))
+        if name.endswith('dtype'):
+            value = dtype_number(value)
+        elif isinstance(value, (list, tuple)):
+            value = (ctypes.c_uint64 * len(value))(*value)
+        setattr(shape, name, value)
+    return shape
+
+
+Size = Any
+
+
+def matmul(**shape: Size) -> Work:
+    """Matrix products: the fields of kmb_matmul_shape (m, n, k, batch, dtype,
+    a_dtype, b_dtype, out_dtype, a_scales, b_scales, flags)."""
+    return _counted('matmul', ctypes.byref(_shape('matmul', shape)))
+
+
+def grouped(**shape: Size) -> Work:
+    """Grouped products: the fields of kmb_grouped_shape."""
+    return _counted('grouped', ctypes.byref(_shape('grouped', shape)))
+
+
+def attention(**shape: Size) -> Work:
+    """Attention: the fields of kmb_attention_shape."""
+    return _counted('attention', ctypes.byref(_shape('attention', shape)))
+
+
+def paged_decode(**shape: Size) -> Work:
+    """Decoding from a paged cache: the fields of kmb_attention_shape."""
+    return _counted('paged_decode', ctypes.byref(_shape('attention', shape)))
+
+
+def mla(**shape: Size) -> Work:
+    """Latent attention: the fields of kmb_mla_shape."""
+    return _counted('mla', ctypes.byref(_shape('mla', shape)))
+
+
+def moe(**shape: Size) -> Work:
+    """A layer of experts: the fields of kmb_moe_shape."""
+    return _counted('moe', ctypes.byref(_shape('moe', shape)))
+
+
+def norm(**shape: Size) -> Work:
+    """Normalisation of rows: the fields of kmb_norm_shape."""
+    return _counted('norm', ctypes.byref(_shape('norm', shape)))
+
+
+def dtype_bits(dtype: Any) -> int:
+    """Bits of one element."""
+    bits = ctypes.c_uint32()
+    check(lib.kmb_dtype_bits(dtype_number(dtype), ctypes.byref(bits)))
+    return bits.value

@@ -1,0 +1,85 @@
+/* A prediction while it is made and written; and the replay that makes it. */
+#ifndef KMB_LIB_PAYOFF_H
+#define KMB_LIB_PAYOFF_H
+
+#include "gaps.h"
+
+#include <kmb/payoff.h>
+
+/* Times are doubles of ns from the trace's first: those are exact for months.
+ */
+typedef struct kmbi_replay {
+  const kmb_trace *trace;
+  const kmb_gaps *select; /* targets and windows */
+  const kmbi_memory *memory;
+  uint64_t origin;
+  /* Of each operation, by rank. */
+  uint32_t *before; /* the one before it on its stream */
+  uint32_t *wait;   /* one of another stream that it waits for */
+  uint32_t *call;   /* that launched it */
+  uint32_t *window; /* 0: no part of a step */
+  double *late;     /* how much later it started than it had to */
+  double *end;      /* as replayed */
+  /* Of each call of the host. */
+  uint32_t *done; /* of a synchronisation: the operation that it waited for */
+  double *shift;  /* as replayed: how much later it starts */
+  /* Of each thread. */
+  uint32_t *next; /* call to replay */
+  uint32_t *last; /* what a thread replayed last, no part of another call */
+  double *ready;  /* when that ended */
+  double *bounds; /* first and last of each window */
+  uint32_t windows;
+  uint64_t waits;
+  /* What each kind of dependency takes at least. */
+  double stream_lag, launch_lag, wait_lag, sync_lag;
+} kmbi_replay;
+
+/* Where none is seen to hold an operation up, in ns. */
+enum {
+  KMBI_REPLAY_STREAM_LAG = 1000,
+  KMBI_REPLAY_LAUNCH_LAG = 5000,
+  KMBI_REPLAY_WAIT_LAG = 2000,
+  KMBI_REPLAY_SYNC_LAG = 5000
+};
+
+typedef enum kmbi_replay_mode {
+  KMBI_REPLAY_HOST,  /* the host's own times are kept */
+  KMBI_REPLAY_FREE,  /* gaps keep their lengths */
+  KMBI_REPLAY_FIXED, /* gaps end when they ended */
+  KMBI_REPLAY_GRAPH  /* there are none of the host's */
+} kmbi_replay_mode;
+
+/* False without memory; release it even so. */
+bool kmbi_replay_create(kmbi_replay *replay, const kmb_gaps *select);
+void kmbi_replay_release(kmbi_replay *replay);
+/* The steps' length with launches of the target scaled. */
+double kmbi_replay_run(kmbi_replay *replay, kmbi_replay_mode mode,
+                       double ratio);
+
+/* payoff_deps.c: waits of streams and of the host, once `before` and `call` are
+ * filled. False without memory. */
+bool kmbi_replay_find_waits(kmbi_replay *replay);
+
+static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
+  return ns >= replay->origin ? (double)(ns - replay->origin)
+                              : -(double)(replay->origin - ns);
+}
+
+enum { KMBI_PAYOFF_NOTES = 8 };
+
+struct kmb_payoff {
+  kmbi_memory memory;
+  kmbi_arena arena;
+  kmb_gaps select; /* what is looked at: its trace, targets and windows */
+  kmb_payoff_change change;
+  kmb_payoff_params params;
+  kmb_payoff_summary summary;
+  kmb_payoff_candidate *candidates;
+  const char *notes[KMBI_PAYOFF_NOTES];
+  uint64_t note_count;
+};
+
+/* payoff_say.c: the verdict and notes. */
+void kmbi_payoff_say(kmb_payoff *payoff);
+
+#endif

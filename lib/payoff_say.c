@@ -1,0 +1,143 @@
+/* A prediction in words. */
+#include "format.h"
+#include "payoff.h"
+
+#include <math.h>
+
+static const char *time_text(kmb_payoff *payoff, double ns) {
+  char text[KMBI_TIME_SIZE];
+  const char *copy =
+      kmbi_arena_copy(&payoff->arena, kmbi_time_string(text, ns));
+  return copy ? copy : "";
+}
+
+static const char *percent_text(kmb_payoff *payoff, double part, double whole) {
+  char text[KMBI_PERCENT_SIZE];
+  double percent = whole > 0 ? 100 * part / whole : 0;
+  const char *copy = kmbi_arena_copy(
+      &payoff->arena, kmbi_percent_string(text, fabs(percent), 2));
+  return copy ? copy : "";
+}
+
+static void note(kmb_payoff *payoff, const char *text) {
+  if (text && payoff->note_count < KMBI_PAYOFF_NOTES)
+    payoff->notes[payoff->note_count++] = text;
+}
+
+/* The verdict. */
+
+/* What becomes of a gain that the step does not see. */
+static const char *lost_to(const kmb_payoff_summary *s) {
+  return fabs(s->host_ns) >= fabs(s->hidden_ns)
+             ? "this step is host-bound"
+             : "the kernel runs beside other work that takes longer";
+}
+
+static const char *predicted_verdict(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  kmbi_arena *arena = &payoff->arena;
+  /* A thousandth of a step is not worth a decision. */
+  bool nothing = fabs(s->saving_ns) < 1e-3 * s->step_ns;
+  bool lost = fabs(s->gain_ns) >= 1e-3 * s->step_ns;
+  if (nothing && lost)
+    return kmbi_arena_format(arena,
+                             "about 0: %s; of the %s that its launches %s, the "
+                             "step sees %s",
+                             lost_to(s), time_text(payoff, fabs(s->gain_ns)),
+                             s->gain_ns >= 0 ? "save" : "lose",
+                             time_text(payoff, fabs(s->saving_ns)));
+  if (nothing)
+    return kmbi_arena_format(
+        arena,
+        "about 0: its launches are %s of the step, and "
+        "change by %s in sum",
+        percent_text(payoff, s->in_step_total_ns, s->step_ns),
+        time_text(payoff, fabs(s->gain_ns)));
+  bool crosses = s->saving_low_ns < 0 && s->saving_high_ns > 0;
+  return kmbi_arena_format(
+      arena, "the step gets %s %s (%s): %s instead of %s%s",
+      time_text(payoff, fabs(s->saving_ns)),
+      s->saving_ns > 0 ? "shorter" : "longer",
+      percent_text(payoff, s->saving_ns, s->step_ns),
+      time_text(payoff, s->predicted_ns), time_text(payoff, s->step_ns),
+      crosses ? "; the interval of the ratio leaves open whether it does" : "");
+}
+
+static const char *verdict(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  if (!(s->flags & KMB_PAYOFF_MATCHED))
+    return kmbi_arena_format(&payoff->arena,
+                             "unknown: %llu kernels match; name one of them",
+                             (unsigned long long)s->candidates);
+  if (s->flags & KMB_PAYOFF_PREDICTED) return predicted_verdict(payoff);
+  return kmbi_arena_format(
+      &payoff->arena,
+      "between %s and %s of %s are saved: the trace does not say when the host "
+      "launched what",
+      time_text(payoff, s->saving_low_ns), time_text(payoff, s->saving_high_ns),
+      time_text(payoff, s->step_ns));
+}
+
+/* Isolated against in the step. */
+
+/* What the evidence allows to differ. */
+static const char *why_it_differs(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  const kmb_payoff_change *c = &payoff->change;
+  bool slower = s->in_step_ns > c->isolated_ns;
+  if (slower && s->overlapped_ns > 0.1 * s->in_step_total_ns)
+    return "other operations run beside it, which a benchmark alone does not "
+           "have";
+  if (slower && c->flags & KMB_PAYOFF_IS_WARM)
+    return "it was measured warm: measure it COLD or ROTATED; or shape or "
+           "clock differ";
+  if (!slower && c->flags & KMB_PAYOFF_IS_COLD)
+    return "it was measured cold, and what it reads may just have been "
+           "written: measure it WARM, or with those inputs warm; or shape or "
+           "clock differ";
+  return "shape, clock or state of the caches differ: the trace does not say "
+         "which";
+}
+
+static void note_difference(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  if (!(s->flags & KMB_PAYOFF_STEP_DIFFERS)) return;
+  double ratio = s->in_step_ns / payoff->change.isolated_ns;
+  note(payoff,
+       kmbi_arena_format(&payoff->arena,
+                         "in the step the kernel takes %.3g times what it took "
+                         "alone, beyond both intervals: %s. The ratio may not "
+                         "hold there.",
+                         ratio, why_it_differs(payoff)));
+}
+
+static void note_limits(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  const kmb_trace *trace = payoff->select.trace;
+  if (s->flags & KMB_PAYOFF_OTHER_DEVICE)
+    note(payoff, kmbi_arena_format(&payoff->arena,
+                                   "the change was measured on %s, the step "
+                                   "on another device: the ratio is assumed "
+                                   "to hold there",
+                                   payoff->change.device));
+  if (!(s->flags & KMB_PAYOFF_PREDICTED))
+    note(payoff, "without calls of the host it is unknown which gaps are its "
+                 "own: load the SQLite export of nsys, a torch profiler's "
+                 "trace or a recording");
+  if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
+    note(payoff, "the ratio came without an interval: the prediction has none "
+                 "of its own");
+  if (trace->lanes.count > 1 && !s->waits)
+    note(payoff, "there are several streams, and the trace shows no wait of "
+                 "one for another: they are taken to be independent");
+  if (trace->dropped)
+    note(payoff, "the recording lost records: operations may be missing");
+}
+
+void kmbi_payoff_say(kmb_payoff *payoff) {
+  const char *text = verdict(payoff);
+  payoff->summary.verdict = text ? text : "";
+  if (!(payoff->summary.flags & KMB_PAYOFF_MATCHED)) return;
+  note_difference(payoff);
+  note_limits(payoff);
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Compiles kmb.hpp and its parts by themselves, and the tests of this folder,
+and runs these against the library that was built.
+
+usage: check.py some|all INCLUDE_DIR LIBRARY TRACES_DIR C_COMPILER...
+
+"some" takes the C++ compiler that belongs to the C compiler, as C++17, with and
+without exceptions; "all" every compiler that is there, C++17 and C++20, and
+the address and undefined behaviour sanitizers.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+HERE = os.path.dirname(os.path.abspath(__file__))
+WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror',
+            '-Wno-unused-result']
+SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-g']
+
+
+def compilers(c_compiler, everything):
+    name = os.path.basename(c_compiler[-1])
+    clang = 'clang' in name
+    own = name.replace('clang', 'clang++') if clang else \
+        name.replace('gcc', 'g++')
+    wanted = ['g++', 'clang++'] if everything else \
+        [os.environ.get('CXX', ''), own, 'c++', 'g++']
+    found = [c for c in wanted if c and c != name and shutil.which(c)]
+    return found if everything else found[:1]
+
+
+def run(command, what, environment=None):
+    done = subprocess.run(command, capture_output=True, text=True,
+                          env=environment, check=False)
+    if done.returncode:
+        print('%s:\n%s\n%s%s' % (what, ' '.join(command), done.stdout,
+                                 done.stderr))
+        sys.exit(1)
+
+
+def headers_alone(command, include, folder):
+    names = ['kmb.hpp'] + ['cpp/' + n for n in
+                           sorted(os.listdir(include + '/kmb/cpp'))]
+    for name in names:
+        path = os.path.join(folder, 'alone.cc')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('#include <kmb/%s>\n' % name * 2)
+        run(command + ['-fsyntax-only', path], name)
+    return len(names)
+
+
+def programs(command, throwing, arguments, folder):
+    """Builds and runs; `arguments` are the library's path and the traces."""
+    library, traces = arguments
+    link = [library, '-Wl,-rpath,' + os.path.dirname(library)]
+    sources = {'front': ['front.cc']}
+    if throwing:
+        sources['throws'] = ['throws.cc', 'returns.cc']
+    for name, files in sources.items():
+        program = os.path.join(folder, name)
+        run(command + [os.path.join(HERE, f) for f in files] +
+            ['-o', program] + link, name)
+        run([program] + ([traces] if name == 'front' else []), name)
+    return len(sources)
+
+
+def main():
+    everything = sys.argv[1] == 'all'
+    include, library, traces = sys.argv[2:5]
+    found = compilers(sys.argv[5:], everything)
+    if not found:
+        print('no C++ compiler was found (Debian package g++)')
+        return SKIPPED
+    ways = [[], ['-fno-exceptions']]
+    if everything:
+        ways.append(SANITIZED)
+    built = 0
+    for compiler in found:
+        for standard in ['17', '20'] if everything else ['17']:
+            for way in ways:
+                command = [compiler, '-std=c++' + standard, '-I', include]
+                command += WARNINGS + way
+                with tempfile.TemporaryDirectory() as folder:
+                    headers = headers_alone(command, include, folder)
+                    built += programs(command, '-fno-exceptions' not in way,
+                                      (library, traces), folder)
+                print('ok', ' '.join([compiler, 'c++' + standard] + way))
+    print('%d headers, %d programs by %s'
+          % (headers, built, ' and '.join(found)))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,187 @@
+/* Exceptions out of callbacks: they come back to the caller as they are, and
+ * the device works afterwards. Linked with a part that was compiled to return
+ * errors instead. */
+#include "front.hpp"
+
+kmb_status opens_without_exceptions(const char *name);
+
+namespace {
+
+struct mine {
+  int number;
+};
+
+/* Whether `call` throws mine{number}. */
+template <class F> bool throws(int number, F &&call) {
+  try {
+    static_cast<void>(call());
+  } catch (const mine &caught) {
+    return caught.number == number;
+  }
+  return false;
+}
+
+void works(kmb::device &device) {
+  REQUIRE(quick("next").run(device, [] {}).samples().size() == 20);
+}
+
+void out_of_a_launch() {
+  kmb::device device = host();
+  int calls = 0;
+  REQUIRE(throws(1, [&] {
+    return quick("launch").run(device, [&] {
+      if (++calls == 7) throw mine{1};
+    });
+  }));
+  REQUIRE_EQ(calls, 7);
+  works(device);
+}
+
+void out_of_setup_and_reset_and_check() {
+  kmb::device device = host();
+  kmb::buffers set =
+      kmb::buffers::create(device, {kmb::buffer::output("y", KMB_F32, 64)});
+  const auto write = [](const kmb::launch &l) {
+    for (int i = 0; i < 16; i++)
+      l.arg<float>(0)[i] = 1;
+  };
+  REQUIRE(throws(2, [&] {
+    return quick("setup")
+        .on(set)
+        .setup([](std::uint32_t, std::uint32_t) { throw mine{2}; })
+        .run(device, write);
+  }));
+  REQUIRE(throws(3, [&] {
+    return quick("reset")
+        .on(set)
+        .reset([](std::uint32_t, void *) { throw mine{3}; })
+        .run(device, write);
+  }));
+  REQUIRE(throws(4, [&] {
+    return quick("check")
+        .on(set)
+        .check([](kmb::check &) -> bool { throw mine{4}; })
+        .run(device, write);
+  }));
+  works(device);
+}
+
+void out_of_a_fill() {
+  kmb::device device = host();
+  bool bad = true;
+  kmb::buffers set = kmb::buffers::create(
+      device, {kmb::buffer::input("x", KMB_F32, 64)
+                   .filled_by([&](void *, std::uint64_t, std::uint32_t) {
+                     if (bad) throw mine{5};
+                   })});
+  REQUIRE(throws(5, [&] {
+    set.prepare(1);
+    return 0;
+  }));
+  REQUIRE(throws(5, [&] { return quick("fill").on(set).run(device, [] {}); }));
+  bad = false;
+  set.prepare(1);
+  works(device);
+}
+
+void out_of_a_hook_ends_the_call() {
+  kmb::device_options options;
+  bool bad = true;
+  options.progress = [&](const kmb_progress &) {
+    if (bad) throw mine{6};
+  };
+  kmb::device device = host(std::move(options));
+  unsigned calls = 0;
+  REQUIRE(throws(6, [&] {
+    kmb::benchmark one("hook");
+    one.params().max_wall_ns = 600e9;
+    one.params().min_wall_ns = 600e9;
+    return one.run(device, [&] { calls++; });
+  }));
+  bad = false;
+  works(device); /* what the hook's exception cancelled is taken back */
+}
+
+void a_hook_s_exception_leaves_the_caller_s_cancel() {
+  kmb::device_options options;
+  bool bad = true;
+  kmb::device *self = nullptr;
+  options.progress = [&](const kmb_progress &) {
+    if (std::exchange(bad, false)) {
+      self->cancel();
+      throw mine{7};
+    }
+  };
+  kmb::device device = host(std::move(options));
+  self = &device;
+  REQUIRE(throws(7, [&] { return quick("hook").run(device, [] {}); }));
+  REQUIRE_EQ(status_of([&] { return quick("no").run(device, [] {}); }),
+             KMB_ERR_CANCELLED);
+}
+
+void while_a_handle_is_freed_it_is_dropped() {
+  kmb::device_options options;
+  options.log = [](kmb_log_level, std::string_view) { throw mine{8}; };
+  kmb::device device = host(std::move(options));
+  kmb::buffers set =
+      kmb::buffers::create(device, {kmb::buffer::output("y", KMB_F32, 64)});
+  device = kmb::device(); /* too early, which is logged */
+}
+
+void calls_within_callbacks_have_their_own() {
+  kmb::device device = host();
+  int busy = 0;
+  quick("inner").run(device, [&] {
+    try {
+      quick("nested").run(device, [] {});
+    } catch (const kmb::error &why) {
+      busy += why.status() == KMB_ERR_BUSY;
+    }
+  });
+  REQUIRE(busy >= 20);
+  REQUIRE_EQ(status_of([&] {
+               return quick("out").run(
+                   device, [&] { quick("nested").run(device, [] {}); });
+             }),
+             KMB_ERR_BUSY);
+  kmb::device other = host();
+  REQUIRE(throws(9, [&] {
+    return quick("outer").run(device, [&] {
+      quick("nested").run(other, [] {});
+      throw mine{9};
+    });
+  }));
+  works(device);
+  works(other);
+}
+
+void an_error_can_be_thrown_through() {
+  kmb::device device = host();
+  try {
+    quick("rethrown").run(device, [] { throw kmb::error(KMB_ERR_PERM); });
+    REQUIRE(false);
+  } catch (const kmb::error &why) {
+    REQUIRE_EQ(why.status(), KMB_ERR_PERM);
+  }
+}
+
+void both_kinds_of_units_link_together() {
+  REQUIRE_EQ(opens_without_exceptions("host"), KMB_OK);
+  REQUIRE_EQ(opens_without_exceptions("no_such"), KMB_ERR_UNSUPPORTED);
+  REQUIRE_EQ(status_of([] { return kmb::device::open("no_such"); }),
+             KMB_ERR_UNSUPPORTED);
+}
+
+} // namespace
+
+int main() {
+  RUN(out_of_a_launch);
+  RUN(out_of_setup_and_reset_and_check);
+  RUN(out_of_a_fill);
+  RUN(out_of_a_hook_ends_the_call);
+  RUN(a_hook_s_exception_leaves_the_caller_s_cancel);
+  RUN(while_a_handle_is_freed_it_is_dropped);
+  RUN(calls_within_callbacks_have_their_own);
+  RUN(an_error_can_be_thrown_through);
+  RUN(both_kinds_of_units_link_together);
+}

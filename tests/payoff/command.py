@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""The command kmb payoff: where the change comes from, what is refused, and its
+outputs.
+
+usage: command.py KMB RESULTS.json
+"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+CALL = ('{"ph": "X", "cat": "cuda_runtime", "name": "%s", "pid": 1, "tid": 2, '
+        '"ts": %.3f, "dur": %.3f, "args": {"correlation": %d}}')
+OP = ('{"ph": "X", "cat": "kernel", "name": "%s", "pid": 1, "tid": 7, "ts": '
+      '%.3f, "dur": %.3f, "args": {"device": 0, "context": 1, "stream": 7, '
+      '"correlation": %d}}')
+
+
+def step(kernel):
+    """A device-bound step: 20 launches of 100 us each, and 20 others."""
+    events, host, end = [], 100.0, 0.0
+    for i in range(40):
+        start = max(host + 5, end + 1)
+        length = 100.0 if i % 2 == 0 else 40.0
+        events += [CALL % ('cudaLaunchKernel', host, 3, i + 1),
+                   OP % (kernel if i % 2 == 0 else 'other', start, length,
+                         i + 1)]
+        end, host = start + length, host + 4
+    return ('{"deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], '
+            '"traceEvents": [%s]}' % ',\n'.join(events))
+
+
+def changed(result, name, factor):
+    other = copy.deepcopy(result)
+    other['name'] = name
+    for key in ('time_ns', 'interval_low_ns', 'interval_high_ns'):
+        other[key] = result[key] * factor
+    return other
+
+
+class Check:
+    def __init__(self, kmb):
+        self.kmb, self.bad = kmb, 0
+
+    def run(self, words, status, part=''):
+        done = subprocess.run([self.kmb, 'payoff'] + words, check=False,
+                              capture_output=True, encoding='utf-8')
+        text = done.stdout + done.stderr
+        if done.returncode != status or part not in text:
+            print('%s: status %d, not %d, or no "%s":\n%s'
+                  % (words, done.returncode, status, part, text))
+            self.bad += 1
+        return done.stdout
+
+    def near(self, got, want, what):
+        if abs(got - want) > 1e-3 * abs(want):
+            print('%s is %r, not %r' % (what, got, want))
+            self.bad += 1
+
+
+def write(folder, name, content):
+    path = os.path.join(folder, name)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(content if isinstance(content, str)
+                   else json.dumps(content))
+    return path
+
+
+def sources(check, folder, document):
+    """One file, two files, a comparison: the same change."""
+    old = document['results'][0]
+    old['ops'] = old['ops'][:1]
+    kernel = old['ops'][0]['name']
+    new = changed(old, 'new', 0.5)
+    trace = write(folder, 'step.json', step(kernel))
+    both = write(folder, 'both.json', dict(document, results=[old, new]))
+    first = write(folder, 'first.json', dict(document, results=[old]))
+    second = write(folder, 'second.json', dict(document, results=[new]))
+    row = {'name': 'new', 'verdict': 'faster', 'reason': '', 'ratio': 0.5,
+           'low': 0.49, 'high': 0.51}
+    comparison = {'schema': 'kmb-comparison', 'version': 1, 'baseline': 0,
+                  'rows': [{'name': 'old', 'verdict': 'baseline'}, row],
+                  'document': dict(document, results=[old, new])}
+    compared = write(folder, 'compared.json', comparison)
+    for words in ([both], [first, second], [compared],
+                  ['--ratio', '0.5,0.49,0.51', '--kernel', '^' + kernel]):
+        got = json.loads(check.run([trace] + words + ['--json'], 0))
+        check.near(got['step_ns'], 40 * 1000 - 1000 + 20 * 140000, 'the step')
+        check.near(got['saving_ns'], 20 * 50000, 'the saving')
+        check.near(got['ratio'], 0.5, 'the ratio')
+        if got['launches'] != 20 or not got['matched']:
+            print('%s: %r' % (words, got))
+            check.bad += 1
+    check.run([trace, both], 0, 'in the step the kernel takes')
+    check.run([trace, both, '--markdown'], 0, '**Payoff of new:** the step')
+    row['name'] = 'third'
+    comparison['rows'].append(dict(row, name='fourth', ratio=0.8))
+    compared = write(folder, 'three.json', comparison)
+    check.run([trace, compared], 1, '--candidate')
+    check.run([trace, compared, '--candidate', 'fifth'], 1, '"fifth"')
+    got = json.loads(check.run([trace, compared, '--candidate', 'third',
+                                '--json'], 0))
+    check.near(got['ratio'], 0.5, 'the ratio of the candidate')
+    warm = write(folder, 'warm.json',
+                 dict(document, results=[dict(new, cache_state='WARM')]))
+    check.run([trace, first, warm], 1, 'cache state')
+    check.run([trace, first, both], 1, 'holds 2 results, not 1')
+    check.run([trace, first], 1, 'holds 1 results, not 2')
+    return trace
+
+
+def refusals(check, folder, trace):
+    ratio = ['--ratio', '0.5']
+    check.run([], 1, 'a trace of the step')
+    check.run([trace], 1, 'either files or --ratio')
+    check.run([trace, 'x', '--ratio', '1'], 1, 'either files or --ratio')
+    check.run([trace, 'x', 'y', 'z'], 1, 'one file too many')
+    check.run([trace, '--nothing'], 1, '--nothing')
+    check.run([trace] + ratio + ['--kernel'], 1, 'needs a value')
+    check.run([trace, '--ratio', '1,2', '--kernel', 'o'], 1, 'one number or')
+    check.run([trace, '--ratio', 'x', '--kernel', 'o'], 1, '"x"')
+    check.run([trace, '--ratio', '1,2,3,4', '--kernel', 'o'], 1, '1,2,3,4')
+    check.run([trace, '--ratio', '-1', '--kernel', 'o'], 1, 'ratio')
+    check.run([trace, '--ratio', '1,0.9,0.95', '--kernel', 'o'], 1,
+              'within its interval')
+    check.run([trace] + ratio, 1, 'name a kernel')
+    check.run([trace] + ratio + ['--kernel', 'zzz'], 1, 'no launch in the step')
+    check.run([trace] + ratio + ['--kernel', '.'], 0, '2 kernels match')
+    check.run([trace] + ratio + ['--kernel', '.', '--all-names'], 0,
+              'the step gets')
+    check.run([trace] + ratio + ['--json', '--markdown'], 1, 'exclude')
+    check.run([os.path.join(folder, 'absent'), 'x'], 1, 'cannot open')
+    check.run([trace, os.path.join(folder, 'absent')], 1, 'cannot open')
+    with open(trace, encoding='utf-8') as file:
+        text = file.read()
+    cut = write(folder, 'cut.json', text[:len(text) // 2])
+    check.run([cut] + ratio + ['--kernel', 'o'], 2, 'line ')
+    broken = write(folder, 'broken.json', '{"schema": ')
+    check.run([trace, broken], 2, 'broken.json')
+    empty = write(folder, 'empty.json', '{"traceEvents": []}')
+    check.run([empty] + ratio + ['--kernel', 'o'], 1, 'no operations')
+
+
+def main():
+    check = Check(sys.argv[1])
+    with open(sys.argv[2], encoding='utf-8') as file:
+        document = json.load(file)
+    with tempfile.TemporaryDirectory() as folder:
+        refusals(check, folder, sources(check, folder, document))
+    return 1 if check.bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

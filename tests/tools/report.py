@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""kmb report: what stands in it, text of others, and files that fail.
+
+usage: report.py KMB RESULT.json
+"""
+import base64
+import copy
+import html.parser
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+KMB, RESULT = sys.argv[1:3]
+with open(RESULT, encoding='utf-8') as given:
+    DOCUMENT = json.load(given)
+VOID = {'meta', 'img'}
+
+
+def run(*words, before=None):
+    done = subprocess.run([KMB, 'report', *map(str, words)],
+                          capture_output=True, check=False, preexec_fn=before)
+    assert not done.stdout
+    return done.returncode, done.stderr.decode()
+
+
+def write(folder, name, *changes):
+    document = copy.deepcopy(DOCUMENT)
+    base = document['results'][0]
+    document['results'] = [dict(base, **change) for change in changes]
+    path = os.path.join(folder, name)
+    with open(path, 'w', encoding='utf-8') as file:
+        json.dump(document, file)
+    return path
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def report(folder, kind, *words):
+    out = os.path.join(folder, 'out.' + kind)
+    status, err = run(*words, '-o', out)
+    assert (status, err) == (0, ''), err
+    return read(out)
+
+
+class Page(html.parser.HTMLParser):
+    """Elements must nest; texts by element."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.text, self.rows = [], [], '', []
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == 'tr':
+            self.rows.append([])
+        if tag in ('td', 'th'):
+            self.rows[-1].append('')
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open and self.open[-1] in ('td', 'th'):
+            self.rows[-1][-1] += data
+
+
+def md_rows(text):
+    return [[c.strip() for c in
+             line.replace('\\|', '\0').strip('|').split('|')]
+            for line in text.split('\n') if line.startswith('|')]
+
+
+NOTE = {'note.question': 'faster?', 'note.change': 'tiles',
+        'note.correctness': 'all close', 'note.observation': 'yes',
+        'note.explanation': 'fewer loads', 'note.next': 'ship',
+        'device.name': 'GPU', 'kmb.version': '9'}
+
+
+def throughput_comes_first_and_latency_beside(folder):
+    results = ({'observed_bound': 'compute', 'achieved_flops': 5e14},
+               {'name': 'm', 'observed_bound': 'memory',
+                'achieved_bytes_per_s': 3e12})
+    path = write(folder, 'a', *results)
+    text = report(folder, 'md', path)
+    rows = md_rows(text)
+    assert rows[0] == ['name', 'tokens', 'shape', 'routine', 'throughput',
+                       'of speed of light', 'time µs', '99% interval µs',
+                       'samples', 'bound', 'findings'], rows[0]
+    assert rows[2][4:8] == ['500.0 TFLOP/s', '116.8%', '1382', '997.8 to 2315']
+    assert rows[3][4] == '3000 GB/s'
+    assert rows[2][10].startswith('ABOVE_PEAK, TIMERS_DISAGREE')
+    page = Page(report(folder, 'html', path))
+    assert page.rows[0] == rows[0] and page.rows[1] == rows[2]
+
+
+def what_is_unknown_is_not_zero(folder):
+    path = write(folder, 'a', {})
+    with open(path, encoding='utf-8') as file:
+        document = json.load(file)
+    kept = ('axes', 'absent', 'findings', 'samples_ns', 'metadata',
+            'metadata_absent')
+    document['results'] = [{k: v for k, v in document['results'][0].items()
+                            if k in kept}]
+    document['results'][0]['findings'] = []
+    with open(path, 'w', encoding='utf-8') as file:
+        json.dump(document, file)
+    text = report(folder, 'md', path)
+    assert md_rows(text)[2][3:] == ['-'] * 5 + ['unknown', '']
+    assert 'None was raised, which is no proof' in text
+
+
+def the_note_has_its_parts_in_order(folder):
+    artifact = dict(NOTE, **{'note.explanation_artifact': 'sha:1'})
+    path = write(folder, 'a', {'metadata': NOTE}, {'metadata': NOTE},
+                 {'metadata': artifact}, {'metadata': {}})
+    text = report(folder, 'md', path)
+    order = ['- **Question**: faster?', '- **Change**: tiles',
+             '- **Correctness**: all close', '- **Result**: k tokens=1',
+             '- **Observation**: yes',
+             '- **Explanation**: fewer loads (a hypothesis: ',
+             '- **Next**: ship']
+    places = [text.index(part) for part in order]
+    assert places == sorted(places), places
+    assert text.count('**Question**') == 3
+    assert 'fewer loads (artifact sha:1)' in text
+    assert '## Results without a note' in text
+    # Where the note is silent, the library's own check speaks.
+    assert '**Correctness**: passed before and after timing' in text
+    assert '**Question**: not stated' in text
+
+
+def findings_are_told_in_words_the_gravest_first(folder):
+    text = report(folder, 'md', write(folder, 'a', {}))
+    places = [text.index(part) for part in
+              ('- **doubt ABOVE_PEAK', '- **warning', '- **note')]
+    assert places == sorted(places)
+    assert 'faster than a ceiling allows' in text
+    assert '- **k tokens=1 shape=1024x4096 routine=sgemv**: above a' in text
+
+
+def metadata_say_what_is_shared_and_what_not(folder):
+    one = {'metadata': {'host.cpu': 'x|y', 'a.b': 'same', 'c.d': '1'},
+           'metadata_absent': {'gone': 'no permission'}}
+    two = copy.deepcopy(one)
+    two['metadata']['c.d'] = '2'
+    text = report(folder, 'md', write(folder, 'a', one, two))
+    assert '| host.cpu | x\\|y |' in text and '| a.b | same |' in text
+    assert 'c.d' not in text and '1 keys differ' in text
+    assert '| gone | unknown: no permission |' in text
+
+
+def nothing_of_others_becomes_markup(folder):
+    bad = '<script>alert(1)</script>"\'&|`*_x_[a](b)\n\x1b#'
+    change = {'name': bad, 'axes': [{'key': bad, 'value': bad}],
+              'metadata': {bad: bad, 'note.question': bad,
+                           'device.name': bad},
+              'reading': bad, 'findings': [
+                  {'code': 'ABOVE_PEAK', 'severity': 'doubt', 'message': bad,
+                   'figures': {}}]}
+    path = write(folder, 'a', change)
+    text = report(folder, 'html', path, '--title', bad)
+    page = Page(text)
+    shown = bad.replace('\n', ' ').replace('\x1b', ' ')
+    assert {t for t, _ in page.tags} <= {
+        'html', 'head', 'meta', 'title', 'style', 'body', 'h1', 'h2', 'ul',
+        'li', 'strong', 'p', 'table', 'tr', 'th', 'td', 'img'}
+    assert shown in page.text
+    for tag, attributes in page.tags:
+        assert not any(a.startswith('on') for a in attributes), (tag, attributes)
+    text = report(folder, 'md', path)
+    assert '<' not in text.replace('&lt;', '')
+    for line in text.split('\n'):
+        if line.startswith('|') and '---' not in line:
+            assert len(md_rows(line)[0]) in (2, 8), line
+    assert '\x1b' not in text and not re.search(r'[^\\]\]\(b\)', text)
+
+
+def html_holds_its_plots(folder):
+    page = Page(report(folder, 'html', write(folder, 'a', {}, {'name': 'b'})))
+    sources = [a['src'] for t, a in page.tags if t == 'img']
+    assert len(sources) == 3
+    for source in sources:
+        kind, data = source.split(',', 1)
+        assert kind == 'data:image/svg+xml;base64'
+        svg = base64.b64decode(data, validate=True)
+        assert svg.startswith(b'<?xml') and svg.rstrip().endswith(b'</svg>')
+
+
+def pictures_lie_beside_markdown(folder):
+    own = os.path.join(folder, 'a b(c)')
+    os.mkdir(own)
+    path = write(folder, 'a', *[{'name': str(i)} for i in range(4)])
+    for words, count in ((('--plots', 2), 3), (('--plots', 0), 0)):
+        out = os.path.join(own, 'r (1).md')
+        assert run(path, '-o', out, *words)[0] == 0
+        text = read(out)
+        files = [urllib.parse.unquote(f) for f in
+                 re.findall(r'!\[[^]]*\]\(([^)]*)\)', text)]
+        assert len(files) == count, files
+        for file in files:
+            assert os.path.getsize(os.path.join(own, file)) > 1000
+        assert ('2 more results are not drawn' in text) == (count == 3)
+
+
+def several_files_become_one_report(folder):
+    a, b = write(folder, 'a', {'name': 'a'}), write(folder, 'b', {'name': 'b'})
+    text = report(folder, 'md', a, b, '--plots', 0)
+    assert text.startswith('# a and others') and len(md_rows(text)) > 4
+    assert report(folder, 'md', a, '--title', 'T').startswith('# T\n')
+
+
+def a_file_cut_short_is_said_in_the_report(folder):
+    path = write(folder, 'a', {})
+    with open(path, 'a', encoding='utf-8') as file:
+        file.write('\n{"schema": "kmb-re')
+    out = os.path.join(folder, 'c.md')
+    status, err = run(path, '-o', out)
+    assert status == 0 and 'cut short' in err
+    assert '- **Incomplete**: ' in read(out)
+
+
+def bad_input_is_named(folder):
+    out = os.path.join(folder, 'none.md')
+    broken = os.path.join(folder, 'broken')
+    with open(broken, 'w', encoding='utf-8') as file:
+        file.write('{"schema": "kmb-result", "version": 99, "results": []}')
+    for words, want, said in (
+            ((RESULT,), 1, 'are needed'), (('-o', out), 1, 'are needed'),
+            ((RESULT, '-o', out + '.txt'), 1, 'neither in .md nor in .html'),
+            ((RESULT, '-o', out, '--x'), 1, 'no option'),
+            ((RESULT, '-o', out, '--plots', 'x'), 1, '--plots cannot be'),
+            ((RESULT, out + '.json', '-o', out), 1, 'No such file'),
+            ((RESULT, broken, '-o', out), 2, 'version 99'),
+            ((RESULT, '-o', os.path.join(folder, 'no', 'a.md')), 3, 'a.md')):
+        status, err = run(*words)
+        assert status == want and said in err, (words, status, err)
+        assert not os.path.exists(out)
+
+
+def limit(size):
+    def before():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return before
+
+
+def a_failed_write_leaves_the_old_report(folder):
+    own = os.path.join(folder, 'own')
+    os.mkdir(own)
+    path = write(folder, 'a', {})
+    for kind, plots in (('md', 0), ('html', 1)):
+        out = os.path.join(own, 'r.' + kind)
+        assert run(path, '-o', out, '--plots', plots)[0] == 0
+        size = os.path.getsize(out)
+        with open(out, 'w', encoding='utf-8') as file:
+            file.write('old')
+        for at in [*range(0, size, size // 9 + 1), size - 1]:
+            status, err = run(path, '-o', out, '--plots', plots,
+                              before=limit(at))
+            assert status == 3 and 'File too large' in err, err
+            assert read(out) == 'old' and os.listdir(own) == ['r.' + kind]
+        os.remove(out)
+    out = os.path.join(own, 'p.md')
+    with open(out, 'w', encoding='utf-8') as file:
+        file.write('old')
+    # The report is small enough here, a picture is not.
+    status, err = run(path, '-o', out, before=limit(20000))
+    assert status == 3 and read(out) == 'old', err
+    link = os.path.join(folder, 'full.html')
+    os.symlink('/dev/full', link)
+    status, err = run(path, '-o', link, '--plots', 0)
+    assert status == 3 and 'No space left on device' in err, err
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        plots = 'without cairo' not in report(folder, 'md', RESULT)
+        drawn = (html_holds_its_plots, pictures_lie_beside_markdown,
+                 a_failed_write_leaves_the_old_report)
+        helpers = (main, run, write, read, report, md_rows, limit, Page)
+        for name, test in list(globals().items()):
+            if not callable(test) or test in helpers or \
+                    getattr(test, '__module__', '') != '__main__':
+                continue
+            if not plots and test in drawn:
+                print('no cairo: left out', name)
+                continue
+            test(folder)
+            print('ok', name)
+
+
+main()

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""The man page and the completions name each command and option, and the words
+of kmb itself.
+
+usage: words.py KMB MAN BASH ZSH
+"""
+import os
+import re
+import subprocess
+import sys
+
+KMB, MAN, BASH, ZSH = sys.argv[1:]
+
+
+def run(*words):
+    done = subprocess.run([KMB, *words], capture_output=True, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def commands():
+    """Each command and its options, read apart from what writes completions."""
+    found = {}
+    for line in run('--help')[1].split('\n'):
+        row = re.match(r'  (\w+(?: \w+)?)  +\S', line)
+        if row:
+            text = run(*row.group(1).split(), '--help')[1]
+            found[row.group(1)] = {
+                w.strip('[](),.;') for w in re.split(r'[\s|=]+', text)
+                if re.match(r'\[*(--[a-z]|-o\b)', w)} - {'--'}
+    return found
+
+
+def every_command_has_help():
+    found = commands()
+    assert {'calibrate', 'compare', 'info', 'plot samples', 'report',
+            'run'} <= set(found)
+    for command, options in found.items():
+        status, out, err = run(*command.split(), '--help')
+        assert status == 0 and not err
+        assert out.startswith('usage: kmb ' + command), command
+        assert options or command == 'plot roofline', command
+
+
+def the_man_page_names_them():
+    page = read(MAN).replace('\\-', '-').replace('\\fR', '').replace('\\fB', '')
+    page = page.replace('.B ', '').replace('.BR ', '')
+    found = commands()
+    places = {}
+    for command in found:
+        at = re.search(r'^\.TP\n%s\b' % command, page, re.M)
+        assert at, command
+        places[command] = at.end()
+    ends = sorted([*places.values(), page.index('.SH EXIT STATUS')])
+    for command, options in found.items():
+        begin = places[command]
+        part = page[begin:next(e for e in ends if e > begin)]
+        if command == 'work':
+            # Its help lists them, as the page says.
+            assert 'kmb work --help' in part
+            continue
+        for option in options - {'--help', '-o'}:
+            assert option in part, (command, option)
+
+
+def completions_name_them():
+    for path in (BASH, ZSH):
+        text = read(path)
+        for command, options in commands().items():
+            line = [l for l in text.split('\n') if
+                    re.match(r'''  ["']%s["']\) options''' % command, l)]
+            assert len(line) == 1, (path, command)
+            named = set(re.findall(r'--?[a-z][a-z-]*', line[0]))
+            assert options <= named, (path, command, options - named)
+
+
+def complete(*words):
+    script = ('source "$1"; shift; COMP_WORDS=("$@"); '
+              'COMP_CWORD=$(($# - 1)); _kmb; printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(['bash', '-c', script, 'bash', BASH, *words],
+                          capture_output=True, check=True)
+    assert not done.stderr, done.stderr
+    return done.stdout.decode().split()
+
+
+def bash_completes():
+    first = set(complete('kmb', ''))
+    assert {c.split()[0] for c in commands()} <= first
+    assert set(complete('kmb', 'co')) == {'compare'}
+    assert set(complete('kmb', 'plot', '')) == {
+        'roofline', 'samples', 'timeline', '--help'}
+    assert complete('kmb', 'compare', '--th') == ['--threshold']
+    assert complete('kmb', 'plot', 'samples', '--res') == ['--result']
+    # Files are the shell's own.
+    assert complete('kmb', 'compare', 'a') == []
+    assert complete('kmb', 'nothing', '--') == []
+
+
+def the_version_is_said():
+    status, out, err = run('--version')
+    assert status == 0 and not err and re.fullmatch(r'kmb \d+\.\d+\.\d+\n', out)
+
+
+def wrong_commands_are_quiet_on_stdout():
+    for words in ((), ('nothing',), ('plot',), ('compare',)):
+        status, out, err = run(*words)
+        assert status and not out and err, words
+
+
+def main():
+    for name, test in list(globals().items()):
+        if callable(test) and getattr(test, '__module__', '') == '__main__' and \
+                test not in (main, run, read, commands, complete):
+            test()
+            print('ok', name)
+    assert os.path.getsize(ZSH) > 500
+
+
+main()

@@ -1,0 +1,22 @@
+/* A file that replaces another only once it is whole. */
+#ifndef KMB_TOOLS_OUT_H
+#define KMB_TOOLS_OUT_H
+
+#include "kmb.h"
+
+typedef struct out_file {
+  const char *path;
+  char *target; /* without symbolic links; NULL: written in place */
+  char *beside; /* what is written, until it is whole */
+  FILE *file;
+} out_file;
+
+/* An exit status, reported. A device or pipe is written in place. */
+int out_open(out_file *o, const char *path);
+/* Renames if everything was written, and if not leaves the old file as it was.
+ * An exit status, reported. */
+int out_close(out_file *o);
+/* Leaves the old file as it was. */
+void out_abandon(out_file *o);
+
+#endif

@@ -1,0 +1,143 @@
+/* kmb report: results as a page that a person reads. */
+#include "report.h"
+
+#include <stdlib.h>
+
+static const char name[] = "report";
+
+void report_help(FILE *to) {
+  fputs("usage: kmb report RESULT.json... -o FILE.md|FILE.html\n"
+        "                  [--title TEXT] [--plots N]\n\n"
+        "Writes a report: the note that goes with the results, tables with "
+        "throughput first\nand latency beside, readings and findings in words, "
+        "metadata, and plots. HTML holds\nits plots; those of Markdown are "
+        "written beside it as FILE.roofline.svg and\nFILE.samples-N.svg.\n\n"
+        "  --title TEXT  instead of the results' names\n"
+        "  --plots N     samples of so many results are drawn (12); 0: no "
+        "plots at all\n",
+        to);
+}
+
+typedef struct options {
+  const char *paths[REPORT_FILES];
+  int path_count;
+  const char *out, *title;
+  uint64_t plots;
+} options;
+
+static int take_option(int argc, char **argv, int *at, options *o) {
+  const char *word = argv[*at];
+  bool known = strcmp(word, "-o") == 0 || strcmp(word, "--title") == 0 ||
+               strcmp(word, "--plots") == 0;
+  if (!known) return usage(name, "there is no option \"%s\"", word);
+  const char *value = option_value(name, argc, argv, at);
+  if (!value) return EXIT_USAGE;
+  if (strcmp(word, "-o") == 0)
+    o->out = value;
+  else if (strcmp(word, "--title") == 0)
+    o->title = value;
+  else if (!read_number(value, &o->plots))
+    return usage(name, "--plots cannot be \"%s\"", value);
+  return EXIT_DONE;
+}
+
+static int read_options(int argc, char **argv, options *o) {
+  for (int i = 0; i < argc; i++) {
+    int code = EXIT_DONE;
+    if (*argv[i] == '-' && argv[i][1])
+      code = take_option(argc, argv, &i, o);
+    else if (o->path_count == REPORT_FILES)
+      code = usage(name, "too many files");
+    else
+      o->paths[o->path_count++] = argv[i];
+    if (code) return code;
+  }
+  if (o->out && o->path_count) return EXIT_DONE;
+  return usage(name, "results and -o FILE.md or FILE.html are needed");
+}
+
+/* All results of all files, in their order. */
+static int gather(const options *o, results_file *files, report_data *data) {
+  size_t at = 0;
+  for (int i = 0; i < o->path_count; i++) {
+    bool good = results_read(o->paths[i], &files[i]);
+    results_say(&files[i]);
+    if (!good) return files[i].unreadable ? EXIT_USAGE : EXIT_FORMAT;
+    data->count += files[i].count;
+  }
+  data->items = calloc(data->count + 1, sizeof(const kmb_result *));
+  if (!data->items) {
+    fputs("kmb: out of memory\n", stderr);
+    return EXIT_FAILED;
+  }
+  for (int i = 0; i < o->path_count; i++) {
+    memcpy(data->items + at, files[i].items,
+           files[i].count * sizeof(const kmb_result *));
+    at += files[i].count;
+  }
+  return EXIT_DONE;
+}
+
+static void say_cut(document *d, const results_file *files, int count) {
+  char text[1024];
+  for (int i = 0; i < count; i++) {
+    if (!files[i].cut_line) continue;
+    snprintf(text, sizeof text,
+             "%.600s is cut short: its last document, from line %llu on, has "
+             "no end and is left out.",
+             files[i].path, (unsigned long long)files[i].cut_line);
+    document_item(d, "Incomplete", text);
+  }
+}
+
+static void default_title(const report_data *data, char *title, size_t size) {
+  const char *first = result_name(data->items[0]);
+  bool several = false;
+  for (size_t i = 1; i < data->count && !several; i++)
+    several = strcmp(result_name(data->items[i]), first) != 0;
+  snprintf(title, size, "%.200s%s", first, several ? " and others" : "");
+}
+
+static int write_report(const options *o, const results_file *files,
+                        const report_data *data) {
+  char title[256];
+  document *d = calloc(1, sizeof *d);
+  if (!d) {
+    fputs("kmb: out of memory\n", stderr);
+    return EXIT_FAILED;
+  }
+  default_title(data, title, sizeof title);
+  int code = document_open(d, o->out, o->title ? o->title : title);
+  if (!code) {
+    say_cut(d, files, o->path_count);
+    report_notes(d, data);
+    report_tables(d, data);
+    code = report_plots(d, data, o->out, o->plots);
+    report_metadata(d, data);
+    if (code)
+      out_abandon(&d->out);
+    else
+      code = document_close(d);
+  }
+  free(d);
+  return code;
+}
+
+int report_main(int argc, char **argv) {
+  options o = {.plots = 12};
+  report_data data = {.count = 0};
+  int code = read_options(argc, argv, &o);
+  if (code) return code;
+  results_file *files = calloc((size_t)o.path_count + 1, sizeof *files);
+  if (!files) {
+    fputs("kmb: out of memory\n", stderr);
+    return EXIT_FAILED;
+  }
+  code = gather(&o, files, &data);
+  if (!code) code = write_report(&o, files, &data);
+  for (int i = 0; i < o.path_count; i++)
+    results_free(&files[i]);
+  free(files);
+  free(data.items);
+  return code;
+}

@@ -1,0 +1,26 @@
+/* Parts of a report. */
+#ifndef KMB_TOOLS_REPORT_H
+#define KMB_TOOLS_REPORT_H
+
+#include "document.h"
+
+enum { REPORT_FILES = 256 };
+
+typedef struct report_data {
+  const kmb_result **items;
+  size_t count;
+} report_data;
+
+/* report_parts.c */
+void report_notes(document *d, const report_data *data);
+/* Figures, readings and findings. */
+void report_tables(document *d, const report_data *data);
+void report_metadata(document *d, const report_data *data);
+/* report_plots.c: an exit status, reported. */
+int report_plots(document *d, const report_data *data, const char *path,
+                 uint64_t most);
+
+/* "gemm m=1 n=2" */
+void point_text(const kmb_result *result, char *text, size_t size);
+
+#endif

@@ -1,0 +1,313 @@
+/* Reading files of results. */
+#include "results.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+KMB_PRINTF(2, 3)
+static bool fail(results_file *f, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(f->wrong, sizeof f->wrong, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* Memory of one file: many small pieces that end together. Taken from large
+ * blocks, since most of the time went into the kernel's page faults. */
+enum { BLOCK = 32 << 20, LARGE = 1 << 20 };
+
+typedef struct block {
+  struct block *next;
+  size_t size;
+} block;
+
+struct results_memory {
+  block *blocks;
+  char *at, *end;
+};
+
+static void *map_pages(size_t size) {
+  void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return NULL;
+  madvise(pages, size, MADV_HUGEPAGE); /* where there are some */
+  return pages;
+}
+
+static bool add_block(struct results_memory *m) {
+  block *b = map_pages(BLOCK);
+  if (!b) return false;
+  *b = (block){m->blocks, BLOCK};
+  m->blocks = b;
+  m->at = (char *)(b + 1);
+  m->end = (char *)b + BLOCK;
+  return true;
+}
+
+static void *take(void *user, size_t size, size_t align) {
+  struct results_memory *m = user;
+  if (size >= LARGE) return map_pages(size);
+  size_t room = (size_t)(m->end - m->at);
+  size_t skip = (size_t)(-(uintptr_t)m->at & (align - 1));
+  if (room < skip || room - skip < size) {
+    if (!add_block(m)) return NULL;
+    skip = (size_t)(-(uintptr_t)m->at & (align - 1));
+  }
+  char *given = m->at + skip;
+  m->at = given + size;
+  return given;
+}
+
+static void give_back(void *user, void *pointer, size_t size) {
+  (void)user;
+  if (size >= LARGE) munmap(pointer, size);
+}
+
+static void free_blocks(struct results_memory *m) {
+  while (m && m->blocks) {
+    block *b = m->blocks;
+    m->blocks = b->next;
+    munmap(b, b->size);
+  }
+  free(m);
+}
+
+/* A part of the file, as a callback that reads. */
+typedef struct part {
+  const char *at;
+  size_t left;
+} part;
+
+static kmb_status read_part(void *user, void *data, size_t size, size_t *got) {
+  part *p = user;
+  *got = size < p->left ? size : p->left;
+  memcpy(data, p->at, *got);
+  p->at += *got;
+  p->left -= *got;
+  return KMB_OK;
+}
+
+static bool keep(results_file *f, kmb_results *list) {
+  if (f->list_count == f->list_capacity) {
+    size_t capacity = f->list_capacity ? 2 * f->list_capacity : 16;
+    kmb_results **lists = realloc(f->lists, capacity * sizeof(kmb_results *));
+    if (!lists) {
+      kmb_results_destroy(list);
+      return fail(f, "out of memory");
+    }
+    f->lists = lists;
+    f->list_capacity = capacity;
+  }
+  f->lists[f->list_count++] = list;
+  f->count += (size_t)kmb_results_count(list);
+  return true;
+}
+
+static bool read_document(results_file *f, const char *data, size_t size,
+                          uint64_t line) {
+  kmb_results *list = NULL;
+  part p = {data, size};
+  kmb_hooks hooks = kmb_hooks_init();
+  hooks.alloc = take;
+  hooks.free = give_back;
+  hooks.alloc_user = f->memory;
+  if (!kmb_results_read_json(read_part, &p, &hooks, &list))
+    return keep(f, list);
+  if (line == 0) return fail(f, "%s", kmb_last_error(NULL, NULL));
+  return fail(f, "the document that starts in line %llu: %s",
+              (unsigned long long)line, kmb_last_error(NULL, NULL));
+}
+
+/* Where the object that starts at `at` ends; NULL if it does not. */
+static const char *end_of_object(const char *at, const char *end,
+                                 uint64_t *line) {
+  size_t depth = 0;
+  bool text = false;
+  for (; at < end; at++) {
+    if (*at == '\n') ++*line;
+    if (text) {
+      if (*at == '\\' && at + 1 < end)
+        at++;
+      else if (*at == '"')
+        text = false;
+    } else if (*at == '"') {
+      text = true;
+    } else if (*at == '{' || *at == '[') {
+      depth++;
+    } else if ((*at == '}' || *at == ']') && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return NULL;
+}
+
+/* Documents one after another. */
+static bool read_documents(results_file *f, const char *data, size_t size) {
+  const char *end = data + size;
+  uint64_t line = 1;
+  for (const char *at = data; at < end; at++) {
+    if (*at == '\n') line++;
+    if (strchr(" \t\r\n", *at) && *at) continue;
+    if (*at != '{')
+      return fail(f, "line %llu: a document of results was expected",
+                  (unsigned long long)line);
+    uint64_t first = line;
+    const char *stop = end_of_object(at, end, &line);
+    if (!stop) {
+      f->cut_line = first;
+      return f->list_count > 0 ||
+             fail(f,
+                  "cut short: the document that starts in line %llu has no "
+                  "end, and none precedes it",
+                  (unsigned long long)first);
+    }
+    if (!read_document(f, at, (size_t)(stop - at), first)) return false;
+    at = stop - 1;
+  }
+  return true;
+}
+
+/* A file is mostly one document, which is then looked at once. */
+static bool read_text(results_file *f, const char *data, size_t size) {
+  if (read_document(f, data, size, 0)) return true;
+  kmb_status status = KMB_OK;
+  kmb_last_error(&status, NULL);
+  if (status != KMB_ERR_FORMAT) return false;
+  char first[sizeof f->wrong];
+  memcpy(first, f->wrong, sizeof first);
+  f->wrong[0] = '\0';
+  if (!read_documents(f, data, size) || f->list_count > 0)
+    return f->wrong[0] == '\0';
+  return fail(f, "%s", first);
+}
+
+static char *slurp(results_file *f, FILE *file, size_t *size) {
+  struct stat about;
+  size_t capacity = 1 << 16;
+  if (fstat(fileno(file), &about) == 0 && about.st_size > 0)
+    capacity = (size_t)about.st_size + 1;
+  char *data = malloc(capacity);
+  *size = 0;
+  while (data) {
+    *size += fread(data + *size, 1, capacity - *size, file);
+    if (*size < capacity) break;
+    char *more = capacity > SIZE_MAX / 2 ? NULL : realloc(data, 2 * capacity);
+    if (!more) free(data);
+    data = more;
+    capacity *= 2;
+  }
+  f->unreadable = true;
+  if (!data) {
+    fail(f, "out of memory");
+  } else if (ferror(file)) {
+    fail(f, "cannot be read: %s", strerror(errno));
+    free(data);
+    data = NULL;
+  } else {
+    f->unreadable = false;
+  }
+  return data;
+}
+
+static bool list_items(results_file *f) {
+  size_t at = 0;
+  if (!f->count) return fail(f, "no results");
+  f->items = calloc(f->count, sizeof(const kmb_result *));
+  if (!f->items) return fail(f, "out of memory");
+  for (size_t i = 0; i < f->list_count; i++) {
+    uint64_t count = kmb_results_count(f->lists[i]);
+    for (uint64_t k = 0; k < count; k++)
+      kmb_results_get(f->lists[i], k, &f->items[at++]);
+  }
+  return true;
+}
+
+bool results_read(const char *path, results_file *f) {
+  size_t size = 0;
+  *f = (results_file){.path = path};
+  f->memory = calloc(1, sizeof *f->memory);
+  if (!f->memory) return fail(f, "out of memory");
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    f->unreadable = true;
+    return fail(f, "%s", strerror(errno));
+  }
+  char *data = slurp(f, file, &size);
+  fclose(file);
+  if (!data) return false;
+  bool good = read_text(f, data, size);
+  free(data);
+  return good && list_items(f);
+}
+
+typedef struct task {
+  const char *path;
+  results_file *file;
+} task;
+
+static void *read_task(void *user) {
+  task *t = user;
+  results_read(t->path, t->file);
+  return NULL;
+}
+
+bool results_read_both(const char *a, const char *b, results_file *x,
+                       results_file *y) {
+  pthread_t thread;
+  task other = {b, y};
+  bool apart = pthread_create(&thread, NULL, read_task, &other) == 0;
+  results_read(a, x);
+  if (apart)
+    pthread_join(thread, NULL);
+  else
+    results_read(b, y);
+  return !x->wrong[0] && !y->wrong[0];
+}
+
+void results_say(const results_file *f) {
+  if (f->wrong[0]) fprintf(stderr, "kmb: %s: %s\n", f->path, f->wrong);
+  if (f->cut_line && !f->wrong[0])
+    fprintf(stderr,
+            "kmb: %s: cut short: the document that starts in line %llu has no "
+            "end and is left out; the %zu results before it are whole\n",
+            f->path, (unsigned long long)f->cut_line, f->count);
+}
+
+void results_free(results_file *f) {
+  for (size_t i = 0; i < f->list_count; i++)
+    kmb_results_destroy(f->lists[i]);
+  free_blocks(f->memory);
+  free(f->lists);
+  free(f->items);
+  *f = (results_file){.path = f->path};
+}
+
+const char *result_text(const kmb_result *result, kmb_value value) {
+  const char *text = NULL;
+  return kmb_result_text(result, value, &text) ? "" : text;
+}
+
+double result_f64(const kmb_result *result, kmb_value value) {
+  double number = 0;
+  return kmb_result_f64(result, value, &number) ? 0 : number;
+}
+
+uint64_t result_u64(const kmb_result *result, kmb_value value) {
+  uint64_t number = 0;
+  return kmb_result_u64(result, value, &number) ? 0 : number;
+}
+
+const char *result_meta(const kmb_result *result, const char *key) {
+  const char *text = NULL;
+  return kmb_result_metadata_text(result, key, &text) ? "" : text;
+}
+
+const char *result_name(const kmb_result *result) {
+  const char *name = result_text(result, KMB_VALUE_NAME);
+  return *name ? name : "?";
+}
