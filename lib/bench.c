@@ -153,12 +153,11 @@ bool kmbi_grow_scratch(kmbi_run *run, size_t samples) {
   return true;
 }
 
-kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
-                          uint64_t batch, kmb_launch_fn launch, void **plan) {
-  kmb_device *device = run->device;
+void kmbi_plan_describe(kmbi_run *run, kmb_launch_fn launch,
+                        kmb_plan_desc *desc) {
   kmb_buffers *buffers = run->p.buffers;
-  kmb_plan_desc desc = {
-      .struct_size = sizeof desc,
+  *desc = (kmb_plan_desc){
+      .struct_size = sizeof *desc,
       .launch = launch,
       .launch_user = run->p.launch_user,
       .reset = launch == run->p.launch ? run->p.reset : NULL,
@@ -169,12 +168,19 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
       .warm = run->warm,
       .warm_count = run->warm_count,
       .graphs = launch == kmbi_launch_graph ? run->p.graphs : NULL,
-      .batch = batch,
       .slots = run->slots,
       .config = run->p.config,
       .first_slot = run->next_slot,
-      .choice = *choice,
   };
+}
+
+kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
+                          uint64_t batch, kmb_launch_fn launch, void **plan) {
+  kmb_device *device = run->device;
+  kmb_plan_desc desc;
+  kmbi_plan_describe(run, launch, &desc);
+  desc.batch = batch;
+  desc.choice = *choice;
   return device->ops->plan_create(device->self, &desc, plan);
 }
 

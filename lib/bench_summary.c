@@ -200,9 +200,10 @@ static void set_cache(kmbi_run *run) {
                              : "the callback again; what it touches is not "
                                "known");
   }
+  if (kmbi_result_get_text(result, KMB_VALUE_CACHE_PROOF)) return;
   if (run->choice.cache == KMB_CACHE_WARM)
     kmbi_result_absent(result, KMB_VALUE_CACHE_PROOF, "nothing was to be cold");
-  else if (!(run->cold_ratio > 0))
+  else
     kmbi_result_set_text(result, KMB_VALUE_CACHE_PROOF, "unproved");
 }
 
@@ -289,6 +290,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
     kmbi_track_store(&run->track, result);
   }
   kmbi_raise_findings(run, round, time);
+  kmbi_set_dram_rate(run, time);
   if (run->has_work) kmbi_set_roofline(run, round, time);
   kmbi_metadata_collect(run->device, run->p.metadata ? &run->metadata : NULL,
                         result);

@@ -244,9 +244,12 @@ static void causes(const kmbi_run *run, const kmbi_round *round, double time,
     add_cause(text, size, "others on the machine (NOT_QUIET)");
   if (gpu && time < SHORT_NS)
     add_cause(text, size, "launch and drain, in so short a time");
+  char counted[SENTENCE];
+  bool known = kmbi_counters_cause(run, counted, sizeof counted);
   add_cause(text, size,
-            "more work than the least, latency, or too little in parallel, "
-            "which only counters could tell apart");
+            known ? counted
+                  : "more work than the least, latency, or too little in "
+                    "parallel, which only counters could tell apart");
 }
 
 static void set_mismatch(kmbi_run *run, const kmbi_round *round, double time,
@@ -266,10 +269,7 @@ static void set_reading(kmbi_run *run, const kmbi_round *round,
   char reached[128];
   shares(r, reached, sizeof reached);
   set_sol_text(run, r, reached);
-  kmbi_result_absent(result, KMB_VALUE_READING_MEMORY,
-                     "no hardware counters were read");
-  kmbi_result_absent(result, KMB_VALUE_READING_OCCUPANCY,
-                     "no hardware counters were read");
+  kmbi_set_reading_counters(run);
   const char *predicted = kmbi_bound_name(run->predicted);
   if (r->flags & KMB_ROOFLINE_ABOVE_PEAK)
     kmbi_result_format(result, KMB_VALUE_READING,

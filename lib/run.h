@@ -142,9 +142,6 @@ typedef struct kmbi_run {
   char check_skipped[160]; /* why it was, "" if it was not */
 
   kmbi_given given; /* of samples that were not taken by the engine */
-
-  double cold_ratio; /* time over the warm time; 0: not probed */
-
 } kmbi_run;
 
 /* Steps: each does its work and names the step that follows. */
@@ -176,6 +173,9 @@ kmb_status kmbi_bench(kmb_device *device, const kmb_bench_params *params,
                       kmb_result **result);
 
 /* Shared by steps. */
+/* The run's launches, all but batch and choice. */
+void kmbi_plan_describe(kmbi_run *run, kmb_launch_fn launch,
+                        kmb_plan_desc *desc);
 kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
                           uint64_t batch, kmb_launch_fn launch, void **plan);
 /* Takes up to `count` (at most KMBI_BLOCK) samples into run->block. */
@@ -227,10 +227,20 @@ void kmbi_run_release(kmbi_run *run);
 
 /* Time the same slot again: how much faster is warm? */
 kmb_status kmbi_prove_cold(kmbi_run *run);
+/* The counters that were asked for, and what they prove (bench_counters.c). */
+kmb_status kmbi_take_counters(kmbi_run *run);
+/* What they come to over the time. */
+void kmbi_set_dram_rate(kmbi_run *run, double time_ns);
+/* What DRAM gave, against what the inputs hold (bench_proof.c). */
+void kmbi_prove_by_counters(kmbi_run *run, double dram_read);
 /* Parts of summarise. `time_ns` is the headline, `round` the one it is of. */
 void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round,
                          double time_ns);
 void kmbi_set_roofline(kmbi_run *run, const kmbi_round *round, double time_ns);
+/* Memory workload and occupancy, by counters (reading_counters.c). */
+void kmbi_set_reading_counters(kmbi_run *run);
+/* What counters say of a bound that was not reached; false: nothing. */
+bool kmbi_counters_cause(const kmbi_run *run, char *text, size_t size);
 /* What is predicted, in words and numbers, before anything is measured. */
 void kmbi_set_prediction(kmbi_run *run, const kmb_roofline *roofline);
 

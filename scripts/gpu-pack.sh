@@ -19,8 +19,8 @@ done
 mkdir -p "$folder/python" || exit 1
 cp -R bindings/python/kmb tests/python/run.py tests/python/cuda.py \
   examples/vllm_ops/vllm_ops.py "$folder/python/" || exit 1
-cp bench/peers_gpu.py bench/peers_ceilings.py "$folder/" || exit 1
-cp tests/data/code/kernels.cubin "$folder/" || exit 1
+cp bench/peers_gpu.py bench/peers_ceilings.py bench/peers_counters.py \
+  tests/data/code/kernels.cubin "$folder/" || exit 1
 # The tests' device code as text, for other programs to load.
 python3 - tests/gpu/kernels.ptx.h >"$folder/kernels.ptx" <<'PYTHON' || exit 1
 import re, sys

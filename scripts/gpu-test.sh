@@ -5,15 +5,15 @@
 # other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests code hip python examples accuracy moves cost compare ceilings
-#        peers sanitizer
+# parts: open tests code hip python examples accuracy moves cost compare
+#        ceilings counters peers sanitizer
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests code hip python examples accuracy moves cost compare ceilings \
-peers sanitizer}
+parts=${*:-open tests code hip python examples accuracy moves cost compare \
+ceilings counters peers sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -157,6 +157,25 @@ ceilings_part() {
     "$folder/peers_ceilings.py" "$out/peers_ceilings.json"
 }
 
+# Counters of ours beside those of Nsight Compute, of the same launches: cold,
+# clocks as they are. They need privileges.
+counters_part() {
+  run 60 counters "$folder/gpu_counters" "$out/counters.json" || return
+  ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu \
+    /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | head -n 1)
+  [ -n "$ncu" ] || {
+    echo "== ncu: skipped, for there is no Nsight Compute"
+    return
+  }
+  metrics=$(python3 "$folder/peers_counters.py" metrics)
+  run 80 ncu "$ncu" --cache-control all --clock-control none --csv \
+    --page raw --print-units base --metrics "$metrics" \
+    --kernel-name 'regex:^test_' --log-file "$out/counters-ncu.csv" \
+    "$folder/gpu_counters" launch || return
+  run 10 counters_beside_ncu python3 "$folder/peers_counters.py" compare \
+    "$out/counters.json" "$out/counters-ncu.csv" "$out/counters-beside.json"
+}
+
 peers_part() {
   python3 -c 'import torch, triton' 2>/dev/null || {
     echo "== peers: skipped, for python3 has no torch and triton"
@@ -201,6 +220,7 @@ for part in $parts; do
   compare) run 60 compare "$folder/gpu_compare" "$out/compare.json" ;;
   cost) run 60 cost "$folder/gpu_cost" "$out/cost.json" ;;
   ceilings) ceilings_part ;;
+  counters) counters_part ;;
   peers) peers_part ;;
   sanitizer) sanitizer_part ;;
   *) echo "no part is named $part" >&2; failed="$failed $part" ;;

@@ -86,6 +86,7 @@ static void close_cuda(void *opened) {
   if (!self) return;
   const kmb_host *host = self->host;
   bool ours = self->pid == getpid();
+  kmbi_cuda_metrics_drop(self, ours && !self->lost);
   /* What is lost may never answer: it is abandoned, as is all in a child. */
   if (ours && !self->lost && self->retained) {
     kmbi_cu_context before = NULL;
@@ -251,6 +252,9 @@ static const kmb_backend_ops ops = {
     .record_end = kmbi_cuda_record_end,
     .code_begin = kmbi_cuda_code_begin,
     .code_end = kmbi_cuda_code_end,
+    .counters_open = kmbi_cuda_counters_open,
+    .counters_collect = kmbi_cuda_counters_collect,
+    .counters_close = kmbi_cuda_counters_close,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

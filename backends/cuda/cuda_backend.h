@@ -88,7 +88,8 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
-  bool blocking, blocking_known; /* launches wait for their kernels */
+  struct kmbi_cuda_metrics *metrics; /* of the latest counters, or NULL */
+  bool blocking, blocking_known;     /* launches wait for their kernels */
   uint64_t ungated_said[KMBI_CUDA_REASONS]; /* hashes of what was logged */
   /* A launch that was held up behind a closed gate, while the stream is open.
    */
@@ -218,6 +219,20 @@ kmb_status kmbi_cuda_record_end(void *self, void *record,
 kmb_status kmbi_cuda_code_begin(void *self, void **capture);
 kmb_status kmbi_cuda_code_end(void *self, void *capture,
                               const kmb_code_sink *sink);
+/* metrics.c: what the host needs to know of counters, kept for the next time.
+ * How a failed call is said. */
+kmb_status kmbi_cuda_profiler_check(kmbi_cuda *self, kmbi_cupti_result result,
+                                    const char *call);
+void kmbi_cuda_metrics_drop(kmbi_cuda *self, bool ours);
+
+/* counters.c */
+kmb_status kmbi_cuda_counters_open(void *self, const kmb_plan_desc *desc,
+                                   const kmb_counter_request *request,
+                                   void **session, uint64_t *passes);
+kmb_status kmbi_cuda_counters_collect(void *self, void *session,
+                                      kmb_counter_fn emit, void *user,
+                                      uint64_t *taken);
+void kmbi_cuda_counters_close(void *self, void *session);
 
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,

@@ -17,6 +17,7 @@ typedef struct CUpti_Subscriber_st *kmbi_cupti_subscriber;
 /* X(name, value, status): results that are told apart. */
 #define KMBI_CUPTI_RESULT_MAP(X)                                   \
   X(NOT_INITIALIZED, 15, KMB_ERR_UNAVAILABLE)                      \
+  X(INVALID_METRIC_NAME, 17, KMB_ERR_INVALID)                      \
   X(HARDWARE_BUSY, 26, KMB_ERR_BUSY)                               \
   X(NOT_SUPPORTED, 27, KMB_ERR_UNSUPPORTED)                        \
   X(VIRTUALIZED_DEVICE_NOT_SUPPORTED, 33, KMB_ERR_UNSUPPORTED)     \
@@ -26,6 +27,9 @@ typedef struct CUpti_Subscriber_st *kmbi_cupti_subscriber;
   X(CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, 41, KMB_ERR_UNSUPPORTED) \
   X(CMP_DEVICE_NOT_SUPPORTED, 42, KMB_ERR_UNSUPPORTED)             \
   X(MIG_DEVICE_NOT_SUPPORTED, 43, KMB_ERR_UNSUPPORTED)             \
+  X(SLI_DEVICE_NOT_SUPPORTED, 44, KMB_ERR_UNSUPPORTED)             \
+  X(WSL_DEVICE_NOT_SUPPORTED, 45, KMB_ERR_UNSUPPORTED)             \
+  X(INVALID_CHIP_NAME, 46, KMB_ERR_UNSUPPORTED)                    \
   X(UNKNOWN, 999, KMB_ERR_UNAVAILABLE)
 
 enum {

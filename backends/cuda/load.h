@@ -10,6 +10,7 @@
 #include "driver_api.h"
 #include "lt_api.h"
 #include "nvml_api.h"
+#include "profiler_api.h"
 
 enum { KMBI_CUDA_TEXT = 256 };
 
@@ -24,6 +25,7 @@ typedef struct kmbi_cuda_failure {
  * on this call and all later ones, if that did not work. */
 const kmbi_cu_driver *kmbi_cuda_driver(kmbi_cuda_failure *failure);
 const kmbi_cupti_api *kmbi_cuda_cupti(kmbi_cuda_failure *failure);
+const kmbi_profiler_api *kmbi_cuda_profiler(kmbi_cuda_failure *failure);
 const kmbi_nvml_api *kmbi_cuda_nvml(kmbi_cuda_failure *failure);
 const kmbi_lt_api *kmbi_cuda_lt(kmbi_cuda_failure *failure);
 /* Where the library that a table came from lies; "" if it was not opened. */

@@ -15,6 +15,10 @@ static kmbi_cupti_api cupti;
 static kmbi_cuda_failure failed;
 static char path[PATH_MAX];
 static bool tried;
+static void *opened;
+static kmbi_profiler_api profiler;
+static kmbi_cuda_failure profiler_failed;
+static bool profiler_tried;
 
 enum { REQUIRED = 1, OPTIONAL = 0, NEWEST_MAJOR = 13 };
 
@@ -115,6 +119,7 @@ static void load(void) {
   kmbi_cuda_failure none;
   const kmbi_cu_driver *driver = kmbi_cuda_driver(&none);
   void *library = open_library(driver ? driver->version : 0);
+  opened = library;
   if (library)
     resolve(library);
   else
@@ -131,6 +136,47 @@ const kmbi_cupti_api *kmbi_cuda_cupti(kmbi_cuda_failure *failure) {
   *failure = failed;
   pthread_mutex_unlock(&lock);
   return failure->status ? NULL : &cupti;
+}
+
+/* The range profiler is a part that older versions lack. CUPTI opens the
+ * library that it needs by a bare name: it finds the one beside it if that is
+ * loaded. */
+
+static void open_sibling(void) {
+  static const char sibling[] = "libnvperf_host.so";
+  char full[PATH_MAX];
+  const char *slash = strrchr(path, '/');
+  if (!slash) return;
+  int length = snprintf(full, sizeof full, "%.*s/%s", (int)(slash - path), path,
+                        sibling);
+  if (length > 0 && (size_t)length < sizeof full)
+    (void)dlopen(full, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void load_profiler(void) {
+  const char *missing = NULL;
+#define LOOK_UP(name, type)                          \
+  *(void **)(&profiler.name) = dlsym(opened, #name); \
+  if (!profiler.name && !missing) missing = #name;
+  KMBI_PROFILER_MAP(LOOK_UP)
+#undef LOOK_UP
+  if (missing)
+    kmbi_cuda_failed(&profiler_failed, KMB_ERR_UNSUPPORTED, 0,
+                     "no counters: %.120s lacks %s, which came with an update "
+                     "of CUDA 12.6",
+                     path, missing);
+  else
+    open_sibling();
+}
+
+const kmbi_profiler_api *kmbi_cuda_profiler(kmbi_cuda_failure *failure) {
+  if (!kmbi_cuda_cupti(failure)) return NULL;
+  pthread_mutex_lock(&lock);
+  if (!profiler_tried) load_profiler();
+  profiler_tried = true;
+  *failure = profiler_failed;
+  pthread_mutex_unlock(&lock);
+  return failure->status ? NULL : &profiler;
 }
 
 const char *kmbi_cuda_cupti_path(void) {

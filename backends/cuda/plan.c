@@ -18,6 +18,10 @@ static void save_error(kmbi_cuda_error *before) {
   before->message[length] = '\0';
 }
 
+void kmbi_cuda_remember_error(kmbi_cuda_plan *plan) {
+  save_error(&plan->before);
+}
+
 /* Nothing failed that the caller asked for. */
 void kmbi_cuda_forget_error(kmbi_cuda_plan *plan) {
   const kmbi_cuda_error *before = &plan->before;
@@ -378,7 +382,7 @@ kmb_status kmbi_cuda_plan_run(void *opened, void *created, uint64_t count,
   if (status) return status;
   kmbi_cuda_run run = {
       .plan = plan, .samples = samples, .count = count, .until_ns = until_ns};
-  save_error(&plan->before);
+  kmbi_cuda_remember_error(plan);
   kmbi_cuda_ops_forget(plan);
   /* Lines that somebody keeps in the cache would stay there over a sweep. */
   if (plan->cold && self->driver->cuCtxResetPersistingL2Cache)

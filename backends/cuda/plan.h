@@ -69,6 +69,8 @@ typedef struct kmbi_cuda_run {
 /* plan.c */
 /* Reset, sweep and touches for the next slot. */
 kmb_status kmbi_cuda_before(kmbi_cuda_plan *plan);
+/* What the last error is before a callback may set one of its own. */
+void kmbi_cuda_remember_error(kmbi_cuda_plan *plan);
 /* The last error is again what it was before the plan, or its run, began. */
 void kmbi_cuda_forget_error(kmbi_cuda_plan *plan);
 /* Keeps the next iteration from starting before the last one ends, where

@@ -34,7 +34,7 @@ static const kmbi_cupti_enum kinds[] = {
     KMBI_CUPTI_KIND_EXTERNAL_CORRELATION};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static kmb_status status_of(kmbi_cupti_result result) {
+kmb_status kmbi_cupti_status_of(kmbi_cupti_result result) {
   switch (result) {
   case KMBI_CUPTI_SUCCESS:
     return KMB_OK;
@@ -61,7 +61,7 @@ static kmb_status check(kmbi_cuda *self, const kmbi_cupti_api *api,
                         kmbi_cupti_result result, const char *call) {
   if (result == KMBI_CUPTI_SUCCESS) return KMB_OK;
   const char *text = NULL;
-  kmb_status status = status_of(result);
+  kmb_status status = kmbi_cupti_status_of(result);
   if (api->cuptiGetResultString(result, &text) || !text) text = "unknown";
   return KMBI_CUDA_FAIL(self, status, (int64_t)result, "%s failed: %s (%u)%s",
                         call, text, result, cure_of(status));

@@ -84,6 +84,8 @@ void kmbi_cupti_code_set(kmbi_cupti_coder *coder);
 const char *kmbi_cupti_name(kmbi_cupti_names *names, const char *name);
 void kmbi_cupti_names_release(kmbi_cupti_names *names);
 
+kmb_status kmbi_cupti_status_of(kmbi_cupti_result result);
+
 /* Subscribes for the first client. */
 kmb_status kmbi_cupti_open(kmbi_cuda *self, kmbi_cupti_client **client);
 void kmbi_cupti_close(kmbi_cuda *self, kmbi_cupti_client *client);

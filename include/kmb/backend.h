@@ -11,6 +11,7 @@
 
 #include <kmb/bench.h>
 #include <kmb/code.h>
+#include <kmb/counters.h>
 #include <kmb/record.h>
 
 #ifdef __cplusplus
@@ -26,7 +27,7 @@ extern "C" {
  *  kmb_host::fail() and returns the status it got back.
  *  @{ */
 
-#define KMB_BACKEND_ABI 2
+#define KMB_BACKEND_ABI 3
 #define KMB_BACKEND_FROZEN 0
 
 /** Takes one piece of metadata: a value, or NULL and the reason why there is
@@ -231,6 +232,22 @@ typedef struct kmb_code_sink {
   void (*info)(void *ctx, const kmb_code_info *info);
 } kmb_code_sink;
 
+/** Counters to read. Strings live as long as the session. */
+typedef struct kmb_counter_request {
+  size_t struct_size;
+  const char *const *metrics;
+  uint64_t metric_count;
+  uint64_t ranges;   /**< the most there will be: kernels of an iteration, of
+                          KMB_REPLAY_GRAPH 1 */
+  kmb_replay replay; /**< never AUTO */
+  int32_t reserved;
+} kmb_counter_request;
+
+/** Takes one value: of range `range`, in order of launch, and of a metric by
+ *  its place. Not finite: there is none. */
+typedef void (*kmb_counter_fn)(void *user, uint64_t range, uint64_t metric,
+                               double value);
+
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
   size_t struct_size;
@@ -369,6 +386,22 @@ typedef struct kmb_backend_ops {
    *  child it gives back host memory alone. */
   kmb_status (*code_begin)(void *self, void **capture);
   kmb_status (*code_end)(void *self, void *capture, const kmb_code_sink *sink);
+
+  /** Hardware counters. All three or none; optional. Of the plan's `choice`
+   *  the launch mode and the cache state count; the batch is 1.
+   *
+   *  `counters_open` tells how many passes the metrics need and runs none.
+   *  KMB_ERR_INVALID names a metric that the chip lacks. `counters_collect`
+   *  runs each pass as an iteration (see plan_run; of ROTATED the other slots
+   *  run before it, of WARM the same one) of which nothing but the launch is
+   *  counted, gives the values of each range and says how many passes it ran;
+   *  once a session. No plan is used meanwhile. */
+  kmb_status (*counters_open)(void *self, const kmb_plan_desc *desc,
+                              const kmb_counter_request *request,
+                              void **session, uint64_t *passes);
+  kmb_status (*counters_collect)(void *self, void *session, kmb_counter_fn emit,
+                                 void *user, uint64_t *taken);
+  void (*counters_close)(void *self, void *session);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or

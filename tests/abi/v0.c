@@ -81,6 +81,7 @@ TYPE(kmb_bound, int32_t);
 TYPE(kmb_part_value, int32_t);
 TYPE(kmb_code_run_fn, int32_t (*)(void *));
 TYPE(kmb_verdict, int32_t);
+TYPE(kmb_replay, int32_t);
 TYPE(kmb_trace_format, int32_t);
 TYPE(kmb_call_kind, int32_t);
 
@@ -175,6 +176,8 @@ VALUE(KMB_BENCH_REQUIRE_TIMER, 32);
 VALUE(KMB_BENCH_REQUIRE_CACHE, 64);
 VALUE(KMB_BENCH_REQUIRE_LAUNCH, 128);
 VALUE(KMB_BENCH_REQUIRE_CHECK, 256);
+VALUE(KMB_BENCH_CONFIRM_COLD, 512);
+VALUE(KMB_BENCH_COUNTERS, 1024);
 ENTRY(KMB_VALUE_NAME, 1, TEXT);
 ENTRY(KMB_VALUE_TIME, 2, F64);
 ENTRY(KMB_VALUE_RAW_MEDIAN, 3, F64);
@@ -273,6 +276,20 @@ ENTRY(KMB_VALUE_GAPS, 95, F64);
 ENTRY(KMB_VALUE_OP_SAMPLES, 96, U64);
 ENTRY(KMB_VALUE_OP_SAMPLES_OTHER, 97, U64);
 ENTRY(KMB_VALUE_OPS_OMITTED, 98, U64);
+ENTRY(KMB_VALUE_COUNTER_PASSES, 99, U64);
+ENTRY(KMB_VALUE_COUNTER_MODE, 100, TEXT);
+ENTRY(KMB_VALUE_COUNTER_KERNEL, 101, TEXT);
+ENTRY(KMB_VALUE_COLD_RATIO, 102, F64);
+ENTRY(KMB_VALUE_DRAM_READ, 103, F64);
+ENTRY(KMB_VALUE_DRAM_WRITE, 104, F64);
+ENTRY(KMB_VALUE_DRAM_RATE, 105, F64);
+ENTRY(KMB_VALUE_NCU_COMPUTE, 106, F64);
+ENTRY(KMB_VALUE_NCU_MEMORY, 107, F64);
+ENTRY(KMB_VALUE_L2_HIT, 108, F64);
+ENTRY(KMB_VALUE_NCU_MEM_BUSY, 109, F64);
+ENTRY(KMB_VALUE_NCU_BANDWIDTH, 110, F64);
+ENTRY(KMB_VALUE_NCU_MEM_PIPES, 111, F64);
+ENTRY(KMB_VALUE_OCCUPANCY, 112, F64);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -430,6 +447,21 @@ VALUE(KMB_ROW_RATIO, 1);
 VALUE(KMB_ROW_INTERVAL, 2);
 VALUE(KMB_ROW_TUNED, 4);
 VALUE(KMB_ROW_UNTUNED, 8);
+VALUE(KMB_REPLAY_AUTO, 0);
+VALUE(KMB_REPLAY_LAUNCH, 1);
+VALUE(KMB_REPLAY_KERNEL, 2);
+VALUE(KMB_REPLAY_GRAPH, 3);
+VALUE(KMB_COUNTERS_LIST, 1);
+VALUE(KMB_COUNTERS_SOL_DRAM_READ, 0);
+VALUE(KMB_COUNTERS_SOL_DRAM_WRITE, 1);
+VALUE(KMB_COUNTERS_SOL_OCCUPANCY, 2);
+VALUE(KMB_COUNTERS_SOL_L2_HIT, 3);
+VALUE(KMB_COUNTERS_SOL_COMPUTE, 4);
+VALUE(KMB_COUNTERS_SOL_MEMORY, 5);
+VALUE(KMB_COUNTERS_SOL_MEM_BUSY, 6);
+VALUE(KMB_COUNTERS_SOL_MEM_BANDWIDTH, 7);
+VALUE(KMB_COUNTERS_SOL_MEM_ISSUE, 8);
+VALUE(KMB_COUNTERS_SOL_COUNT, 9);
 VALUE(KMB_TRACE_AUTO, 0);
 VALUE(KMB_TRACE_NSYS_CSV, 1);
 VALUE(KMB_TRACE_NSYS_SQLITE, 2);
@@ -899,6 +931,26 @@ MEMBER(kmb_compare_arm, config, 32, 4, uint32_t);
 MEMBER(kmb_compare_arm, status, 36, 4, int32_t);
 GROWS(kmb_compare_arm, 40);
 
+MEMBER(kmb_counters_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_counters_params, metrics, 8, 8, const char *const *);
+MEMBER(kmb_counters_params, metric_count, 16, 8, uint64_t);
+MEMBER(kmb_counters_params, kernel, 24, 8, const char *);
+MEMBER(kmb_counters_params, skip, 32, 8, uint64_t);
+MEMBER(kmb_counters_params, count, 40, 8, uint64_t);
+MEMBER(kmb_counters_params, replay, 48, 4, int32_t);
+MEMBER(kmb_counters_params, flags, 52, 4, uint32_t);
+GROWS(kmb_counters_params, 56);
+
+MEMBER(kmb_counters_info, struct_size, 0, 8, size_t);
+MEMBER(kmb_counters_info, passes, 8, 8, uint64_t);
+MEMBER(kmb_counters_info, taken, 16, 8, uint64_t);
+MEMBER(kmb_counters_info, kernels, 24, 8, uint64_t);
+MEMBER(kmb_counters_info, matched, 32, 8, uint64_t);
+MEMBER(kmb_counters_info, mode, 40, 8, const char *);
+MEMBER(kmb_counters_info, replay, 48, 4, int32_t);
+MEMBER(kmb_counters_info, cache, 52, 4, int32_t);
+GROWS(kmb_counters_info, 56);
+
 MEMBER(kmb_trace_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_trace_params, hooks, 8, 8, const kmb_hooks *);
 MEMBER(kmb_trace_params, name, 16, 8, const char *);
@@ -1139,6 +1191,8 @@ SIGNATURE(kmb_candidate_init, kmb_candidate (*)(void));
 SIGNATURE(kmb_compare_params_init, kmb_compare_params (*)(void));
 SIGNATURE(kmb_compare_row_init, kmb_compare_row (*)(void));
 SIGNATURE(kmb_compare_arm_init, kmb_compare_arm (*)(void));
+SIGNATURE(kmb_counters_params_init, kmb_counters_params (*)(void));
+SIGNATURE(kmb_counters_info_init, kmb_counters_info (*)(void));
 SIGNATURE(kmb_trace_params_init, kmb_trace_params (*)(void));
 SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
 SIGNATURE(kmb_trace_op_init, kmb_trace_op (*)(void));
@@ -1303,6 +1357,16 @@ SIGNATURE(kmb_comparison_write_text, int32_t (*)(const kmb_comparison *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_comparison_write_json, int32_t (*)(const kmb_comparison *,
     int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_counters_read, int32_t (*)(kmb_device *,
+    const kmb_bench_params *, const kmb_counters_params *, kmb_counters **));
+SIGNATURE(kmb_counters_destroy, void (*)(kmb_counters *));
+SIGNATURE(kmb_counters_get_info, int32_t (*)(const kmb_counters *,
+    kmb_counters_info *));
+SIGNATURE(kmb_counters_row_count, uint64_t (*)(const kmb_counters *));
+SIGNATURE(kmb_counters_name, int32_t (*)(const kmb_counters *, uint64_t,
+    const char **));
+SIGNATURE(kmb_counters_value, int32_t (*)(const kmb_counters *, uint64_t,
+    uint64_t, double *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
 SIGNATURE(kmb_trace_load, int32_t (*)(const char *, const kmb_trace_params *,
     kmb_trace **));
@@ -1481,6 +1545,12 @@ static const function functions[] = {
     (function)kmb_comparison_ratios,
     (function)kmb_comparison_write_text,
     (function)kmb_comparison_write_json,
+    (function)kmb_counters_read,
+    (function)kmb_counters_destroy,
+    (function)kmb_counters_get_info,
+    (function)kmb_counters_row_count,
+    (function)kmb_counters_name,
+    (function)kmb_counters_value,
     (function)kmb_trace_format_name,
     (function)kmb_trace_load,
     (function)kmb_trace_read,
@@ -1534,7 +1604,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 144 ? 0 : 1;
+  return count == 150 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -19,7 +19,7 @@ int main(void) {
 
 /* clang-format off */
 /* NOLINTBEGIN(bugprone-sizeof-expression) */
-_Static_assert(KMB_BACKEND_ABI == 2,
+_Static_assert(KMB_BACKEND_ABI == 3,
                "a new number: run scripts/abi_freeze.sh");
 _Static_assert(KMB_BACKEND_FROZEN == 0,
                "run scripts/abi_freeze.sh");
@@ -49,6 +49,7 @@ TYPE(kmb_telemetry_fn, void (*)(void *, int32_t, double, const char *));
 TYPE(kmb_find_fn, void (*)(void *, int32_t, int32_t, const kmb_figure *,
     uint64_t, const char *));
 TYPE(kmb_device_op_fn, void (*)(void *, const kmb_device_op *));
+TYPE(kmb_counter_fn, void (*)(void *, uint64_t, uint64_t, double));
 TYPE(kmb_backend_entry_fn, const kmb_backend_ops *(*)(void));
 
 VALUE(KMB_TELEMETRY_CLOCK, 1);
@@ -168,6 +169,14 @@ MEMBER(kmb_code_sink, kernel, 16, 8, int32_t (*)(void *,
 MEMBER(kmb_code_sink, info, 24, 8, void (*)(void *, const kmb_code_info *));
 GROWS(kmb_code_sink, 32);
 
+MEMBER(kmb_counter_request, struct_size, 0, 8, size_t);
+MEMBER(kmb_counter_request, metrics, 8, 8, const char *const *);
+MEMBER(kmb_counter_request, metric_count, 16, 8, uint64_t);
+MEMBER(kmb_counter_request, ranges, 24, 8, uint64_t);
+MEMBER(kmb_counter_request, replay, 32, 4, int32_t);
+MEMBER(kmb_counter_request, reserved, 36, 4, int32_t);
+GROWS(kmb_counter_request, 40);
+
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
 MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
@@ -241,7 +250,12 @@ MEMBER(kmb_backend_ops, record_end, 312, 8, int32_t (*)(void *, void *,
 MEMBER(kmb_backend_ops, code_begin, 320, 8, int32_t (*)(void *, void **));
 MEMBER(kmb_backend_ops, code_end, 328, 8, int32_t (*)(void *, void *,
     const kmb_code_sink *));
-GROWS(kmb_backend_ops, 336);
+MEMBER(kmb_backend_ops, counters_open, 336, 8, int32_t (*)(void *,
+    const kmb_plan_desc *, const kmb_counter_request *, void **, uint64_t *));
+MEMBER(kmb_backend_ops, counters_collect, 344, 8, int32_t (*)(void *, void *,
+    void (*)(void *, uint64_t, uint64_t, double), void *, uint64_t *));
+MEMBER(kmb_backend_ops, counters_close, 352, 8, void (*)(void *, void *));
+GROWS(kmb_backend_ops, 360);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

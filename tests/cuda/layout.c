@@ -16,11 +16,16 @@ int main(void) {
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
 
 #include <kmb/base.h>
 
 #include <cupti_api.h>
 #include <driver_api.h>
+#include <profiler_api.h>
 
 #define SAME(a, b, what) \
   _Static_assert(__builtin_types_compatible_p(a, b), what " differs")
@@ -222,6 +227,206 @@ SAME(__typeof__(CUpti_CallbackFunc),
      "CUpti_CallbackFunc");
 EQUAL(sizeof(CUpti_CallbackDomain), sizeof(kmbi_cupti_enum));
 EQUAL(sizeof(CUpti_SubscriberHandle), sizeof(kmbi_cupti_subscriber));
+
+/* CUPTI: the range profiler. */
+EQUAL(KMBI_PROFILER_RANGE, CUPTI_PROFILER_RANGE_PROFILING);
+EQUAL(KMBI_PROFILER_RANGE, CUPTI_PROFILER_TYPE_RANGE_PROFILER);
+EQUAL(KMBI_PROFILER_UNSUPPORTED, CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED);
+EQUAL(KMBI_PROFILER_DISABLED, CUPTI_PROFILER_CONFIGURATION_DISABLED);
+EQUAL(KMBI_PROFILER_SUPPORTED, CUPTI_PROFILER_CONFIGURATION_SUPPORTED);
+EQUAL(KMBI_RANGE_AUTO, CUPTI_AutoRange);
+EQUAL(KMBI_RANGE_USER, CUPTI_UserRange);
+EQUAL(KMBI_REPLAY_KERNEL, CUPTI_KernelReplay);
+EQUAL(KMBI_REPLAY_USER, CUPTI_UserReplay);
+#define SIZE(ours, last, theirs) \
+  EQUAL(KMBI_PROFILER_SIZE(ours, last), theirs##_STRUCT_SIZE)
+#define TAKES(symbol, theirs) \
+  SAME(CUptiResult(theirs *), __typeof__(symbol), #symbol)
+SIZE(kmbi_profiler_initialize, none, CUpti_Profiler_Initialize_Params);
+TAKES(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params);
+FIELD(kmbi_profiler_supported, device, CUpti_Profiler_DeviceSupported_Params,
+      cuDevice);
+FIELD(kmbi_profiler_supported, supported, CUpti_Profiler_DeviceSupported_Params,
+      isSupported);
+FIELD(kmbi_profiler_supported, architecture,
+      CUpti_Profiler_DeviceSupported_Params, architecture);
+FIELD(kmbi_profiler_supported, sli, CUpti_Profiler_DeviceSupported_Params, sli);
+FIELD(kmbi_profiler_supported, vgpu, CUpti_Profiler_DeviceSupported_Params,
+      vGpu);
+FIELD(kmbi_profiler_supported, confidential,
+      CUpti_Profiler_DeviceSupported_Params, confidentialCompute);
+FIELD(kmbi_profiler_supported, cmp, CUpti_Profiler_DeviceSupported_Params, cmp);
+FIELD(kmbi_profiler_supported, wsl, CUpti_Profiler_DeviceSupported_Params, wsl);
+FIELD(kmbi_profiler_supported, api, CUpti_Profiler_DeviceSupported_Params, api);
+SIZE(kmbi_profiler_supported, api, CUpti_Profiler_DeviceSupported_Params);
+TAKES(cuptiProfilerDeviceSupported, CUpti_Profiler_DeviceSupported_Params);
+FIELD(kmbi_profiler_chip, device, CUpti_Device_GetChipName_Params, deviceIndex);
+FIELD(kmbi_profiler_chip, name, CUpti_Device_GetChipName_Params, pChipName);
+SIZE(kmbi_profiler_chip, name, CUpti_Device_GetChipName_Params);
+TAKES(cuptiDeviceGetChipName, CUpti_Device_GetChipName_Params);
+FIELD(kmbi_host_initialize, type, CUpti_Profiler_Host_Initialize_Params,
+      profilerType);
+FIELD(kmbi_host_initialize, chip, CUpti_Profiler_Host_Initialize_Params,
+      pChipName);
+FIELD(kmbi_host_initialize, available, CUpti_Profiler_Host_Initialize_Params,
+      pCounterAvailabilityImage);
+FIELD(kmbi_host_initialize, host, CUpti_Profiler_Host_Initialize_Params,
+      pHostObject);
+SIZE(kmbi_host_initialize, host, CUpti_Profiler_Host_Initialize_Params);
+TAKES(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize_Params);
+FIELD(kmbi_host_deinitialize, host, CUpti_Profiler_Host_Deinitialize_Params,
+      pHostObject);
+SIZE(kmbi_host_deinitialize, host, CUpti_Profiler_Host_Deinitialize_Params);
+TAKES(cuptiProfilerHostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params);
+FIELD(kmbi_host_metrics, host, CUpti_Profiler_Host_ConfigAddMetrics_Params,
+      pHostObject);
+FIELD(kmbi_host_metrics, names, CUpti_Profiler_Host_ConfigAddMetrics_Params,
+      ppMetricNames);
+FIELD(kmbi_host_metrics, count, CUpti_Profiler_Host_ConfigAddMetrics_Params,
+      numMetrics);
+SIZE(kmbi_host_metrics, count, CUpti_Profiler_Host_ConfigAddMetrics_Params);
+TAKES(cuptiProfilerHostConfigAddMetrics,
+      CUpti_Profiler_Host_ConfigAddMetrics_Params);
+FIELD(kmbi_host_config_size, host,
+      CUpti_Profiler_Host_GetConfigImageSize_Params, pHostObject);
+FIELD(kmbi_host_config_size, bytes,
+      CUpti_Profiler_Host_GetConfigImageSize_Params, configImageSize);
+SIZE(kmbi_host_config_size, bytes,
+     CUpti_Profiler_Host_GetConfigImageSize_Params);
+TAKES(cuptiProfilerHostGetConfigImageSize,
+      CUpti_Profiler_Host_GetConfigImageSize_Params);
+FIELD(kmbi_host_config, host, CUpti_Profiler_Host_GetConfigImage_Params,
+      pHostObject);
+FIELD(kmbi_host_config, bytes, CUpti_Profiler_Host_GetConfigImage_Params,
+      configImageSize);
+FIELD(kmbi_host_config, image, CUpti_Profiler_Host_GetConfigImage_Params,
+      pConfigImage);
+SIZE(kmbi_host_config, image, CUpti_Profiler_Host_GetConfigImage_Params);
+TAKES(cuptiProfilerHostGetConfigImage,
+      CUpti_Profiler_Host_GetConfigImage_Params);
+FIELD(kmbi_host_passes, bytes, CUpti_Profiler_Host_GetNumOfPasses_Params,
+      configImageSize);
+FIELD(kmbi_host_passes, image, CUpti_Profiler_Host_GetNumOfPasses_Params,
+      pConfigImage);
+FIELD(kmbi_host_passes, passes, CUpti_Profiler_Host_GetNumOfPasses_Params,
+      numOfPasses);
+SIZE(kmbi_host_passes, passes, CUpti_Profiler_Host_GetNumOfPasses_Params);
+TAKES(cuptiProfilerHostGetNumOfPasses,
+      CUpti_Profiler_Host_GetNumOfPasses_Params);
+FIELD(kmbi_host_evaluate, host, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
+      pHostObject);
+FIELD(kmbi_host_evaluate, image, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
+      pCounterDataImage);
+FIELD(kmbi_host_evaluate, bytes, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
+      counterDataImageSize);
+FIELD(kmbi_host_evaluate, range, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
+      rangeIndex);
+FIELD(kmbi_host_evaluate, names, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
+      ppMetricNames);
+FIELD(kmbi_host_evaluate, count, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
+      numMetrics);
+FIELD(kmbi_host_evaluate, values,
+      CUpti_Profiler_Host_EvaluateToGpuValues_Params, pMetricValues);
+SIZE(kmbi_host_evaluate, values,
+     CUpti_Profiler_Host_EvaluateToGpuValues_Params);
+TAKES(cuptiProfilerHostEvaluateToGpuValues,
+      CUpti_Profiler_Host_EvaluateToGpuValues_Params);
+FIELD(kmbi_range_enable, context, CUpti_RangeProfiler_Enable_Params, ctx);
+FIELD(kmbi_range_enable, profiler, CUpti_RangeProfiler_Enable_Params,
+      pRangeProfilerObject);
+SIZE(kmbi_range_enable, profiler, CUpti_RangeProfiler_Enable_Params);
+TAKES(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params);
+FIELD(kmbi_range_disable, profiler, CUpti_RangeProfiler_Disable_Params,
+      pRangeProfilerObject);
+SIZE(kmbi_range_disable, profiler, CUpti_RangeProfiler_Disable_Params);
+TAKES(cuptiRangeProfilerDisable, CUpti_RangeProfiler_Disable_Params);
+FIELD(kmbi_range_start, profiler, CUpti_RangeProfiler_Start_Params,
+      pRangeProfilerObject);
+SIZE(kmbi_range_start, profiler, CUpti_RangeProfiler_Start_Params);
+TAKES(cuptiRangeProfilerStart, CUpti_RangeProfiler_Start_Params);
+FIELD(kmbi_range_pop, profiler, CUpti_RangeProfiler_PopRange_Params,
+      pRangeProfilerObject);
+SIZE(kmbi_range_pop, profiler, CUpti_RangeProfiler_PopRange_Params);
+TAKES(cuptiRangeProfilerPopRange, CUpti_RangeProfiler_PopRange_Params);
+FIELD(kmbi_range_data_size, profiler,
+      CUpti_RangeProfiler_GetCounterDataSize_Params, pRangeProfilerObject);
+FIELD(kmbi_range_data_size, names,
+      CUpti_RangeProfiler_GetCounterDataSize_Params, pMetricNames);
+FIELD(kmbi_range_data_size, count,
+      CUpti_RangeProfiler_GetCounterDataSize_Params, numMetrics);
+FIELD(kmbi_range_data_size, ranges,
+      CUpti_RangeProfiler_GetCounterDataSize_Params, maxNumOfRanges);
+FIELD(kmbi_range_data_size, nodes,
+      CUpti_RangeProfiler_GetCounterDataSize_Params, maxNumRangeTreeNodes);
+FIELD(kmbi_range_data_size, bytes,
+      CUpti_RangeProfiler_GetCounterDataSize_Params, counterDataSize);
+SIZE(kmbi_range_data_size, bytes,
+     CUpti_RangeProfiler_GetCounterDataSize_Params);
+TAKES(cuptiRangeProfilerGetCounterDataSize,
+      CUpti_RangeProfiler_GetCounterDataSize_Params);
+FIELD(kmbi_range_data, profiler,
+      CUpti_RangeProfiler_CounterDataImage_Initialize_Params,
+      pRangeProfilerObject);
+FIELD(kmbi_range_data, bytes,
+      CUpti_RangeProfiler_CounterDataImage_Initialize_Params, counterDataSize);
+FIELD(kmbi_range_data, image,
+      CUpti_RangeProfiler_CounterDataImage_Initialize_Params, pCounterData);
+SIZE(kmbi_range_data, image,
+     CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+TAKES(cuptiRangeProfilerCounterDataImageInitialize,
+      CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+FIELD(kmbi_range_config, profiler, CUpti_RangeProfiler_SetConfig_Params,
+      pRangeProfilerObject);
+FIELD(kmbi_range_config, config_bytes, CUpti_RangeProfiler_SetConfig_Params,
+      configSize);
+FIELD(kmbi_range_config, config, CUpti_RangeProfiler_SetConfig_Params, pConfig);
+FIELD(kmbi_range_config, data_bytes, CUpti_RangeProfiler_SetConfig_Params,
+      counterDataImageSize);
+FIELD(kmbi_range_config, data, CUpti_RangeProfiler_SetConfig_Params,
+      pCounterDataImage);
+FIELD(kmbi_range_config, range, CUpti_RangeProfiler_SetConfig_Params, range);
+FIELD(kmbi_range_config, replay, CUpti_RangeProfiler_SetConfig_Params,
+      replayMode);
+FIELD(kmbi_range_config, ranges, CUpti_RangeProfiler_SetConfig_Params,
+      maxRangesPerPass);
+FIELD(kmbi_range_config, levels, CUpti_RangeProfiler_SetConfig_Params,
+      numNestingLevels);
+FIELD(kmbi_range_config, first_level, CUpti_RangeProfiler_SetConfig_Params,
+      minNestingLevel);
+FIELD(kmbi_range_config, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex);
+FIELD(kmbi_range_config, target_level, CUpti_RangeProfiler_SetConfig_Params,
+      targetNestingLevel);
+SIZE(kmbi_range_config, target_level, CUpti_RangeProfiler_SetConfig_Params);
+TAKES(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params);
+FIELD(kmbi_range_push, profiler, CUpti_RangeProfiler_PushRange_Params,
+      pRangeProfilerObject);
+FIELD(kmbi_range_push, name, CUpti_RangeProfiler_PushRange_Params, pRangeName);
+SIZE(kmbi_range_push, name, CUpti_RangeProfiler_PushRange_Params);
+TAKES(cuptiRangeProfilerPushRange, CUpti_RangeProfiler_PushRange_Params);
+FIELD(kmbi_range_stop, profiler, CUpti_RangeProfiler_Stop_Params,
+      pRangeProfilerObject);
+FIELD(kmbi_range_stop, pass, CUpti_RangeProfiler_Stop_Params, passIndex);
+FIELD(kmbi_range_stop, level, CUpti_RangeProfiler_Stop_Params,
+      targetNestingLevel);
+FIELD(kmbi_range_stop, complete, CUpti_RangeProfiler_Stop_Params,
+      isAllPassSubmitted);
+SIZE(kmbi_range_stop, complete, CUpti_RangeProfiler_Stop_Params);
+TAKES(cuptiRangeProfilerStop, CUpti_RangeProfiler_Stop_Params);
+FIELD(kmbi_range_decode, profiler, CUpti_RangeProfiler_DecodeData_Params,
+      pRangeProfilerObject);
+FIELD(kmbi_range_decode, dropped, CUpti_RangeProfiler_DecodeData_Params,
+      numOfRangeDropped);
+SIZE(kmbi_range_decode, dropped, CUpti_RangeProfiler_DecodeData_Params);
+TAKES(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Params);
+FIELD(kmbi_range_count, image, CUpti_RangeProfiler_GetCounterDataInfo_Params,
+      pCounterDataImage);
+FIELD(kmbi_range_count, bytes, CUpti_RangeProfiler_GetCounterDataInfo_Params,
+      counterDataImageSize);
+FIELD(kmbi_range_count, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params,
+      numTotalRanges);
+SIZE(kmbi_range_count, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params);
+TAKES(cuptiRangeProfilerGetCounterDataInfo,
+      CUpti_RangeProfiler_GetCounterDataInfo_Params);
 
 /* cuBLASLt, which is another package of the toolkit. */
 #if __has_include(<cublasLt.h>)

@@ -97,6 +97,8 @@ KMB_BENCH_REQUIRE_TIMER = 32
 KMB_BENCH_REQUIRE_CACHE = 64
 KMB_BENCH_REQUIRE_LAUNCH = 128
 KMB_BENCH_REQUIRE_CHECK = 256
+KMB_BENCH_CONFIRM_COLD = 512
+KMB_BENCH_COUNTERS = 1024
 KMB_VALUE_NAME = 1
 KMB_VALUE_TIME = 2
 KMB_VALUE_RAW_MEDIAN = 3
@@ -195,6 +197,20 @@ KMB_VALUE_GAPS = 95
 KMB_VALUE_OP_SAMPLES = 96
 KMB_VALUE_OP_SAMPLES_OTHER = 97
 KMB_VALUE_OPS_OMITTED = 98
+KMB_VALUE_COUNTER_PASSES = 99
+KMB_VALUE_COUNTER_MODE = 100
+KMB_VALUE_COUNTER_KERNEL = 101
+KMB_VALUE_COLD_RATIO = 102
+KMB_VALUE_DRAM_READ = 103
+KMB_VALUE_DRAM_WRITE = 104
+KMB_VALUE_DRAM_RATE = 105
+KMB_VALUE_NCU_COMPUTE = 106
+KMB_VALUE_NCU_MEMORY = 107
+KMB_VALUE_L2_HIT = 108
+KMB_VALUE_NCU_MEM_BUSY = 109
+KMB_VALUE_NCU_BANDWIDTH = 110
+KMB_VALUE_NCU_MEM_PIPES = 111
+KMB_VALUE_OCCUPANCY = 112
 KMB_NOTE = 1
 KMB_WARNING = 2
 KMB_DOUBT = 3
@@ -352,6 +368,21 @@ KMB_ROW_RATIO = 1
 KMB_ROW_INTERVAL = 2
 KMB_ROW_TUNED = 4
 KMB_ROW_UNTUNED = 8
+KMB_REPLAY_AUTO = 0
+KMB_REPLAY_LAUNCH = 1
+KMB_REPLAY_KERNEL = 2
+KMB_REPLAY_GRAPH = 3
+KMB_COUNTERS_LIST = 1
+KMB_COUNTERS_SOL_DRAM_READ = 0
+KMB_COUNTERS_SOL_DRAM_WRITE = 1
+KMB_COUNTERS_SOL_OCCUPANCY = 2
+KMB_COUNTERS_SOL_L2_HIT = 3
+KMB_COUNTERS_SOL_COMPUTE = 4
+KMB_COUNTERS_SOL_MEMORY = 5
+KMB_COUNTERS_SOL_MEM_BUSY = 6
+KMB_COUNTERS_SOL_MEM_BANDWIDTH = 7
+KMB_COUNTERS_SOL_MEM_ISSUE = 8
+KMB_COUNTERS_SOL_COUNT = 9
 KMB_TRACE_AUTO = 0
 KMB_TRACE_NSYS_CSV = 1
 KMB_TRACE_NSYS_SQLITE = 2
@@ -488,6 +519,20 @@ VALUES: List[Tuple[Any, ...]] = [
     ("OP_SAMPLES", 96, "U64", "op_samples", "1"),
     ("OP_SAMPLES_OTHER", 97, "U64", "op_samples_other", "1"),
     ("OPS_OMITTED", 98, "U64", "ops_omitted", "1"),
+    ("COUNTER_PASSES", 99, "U64", "counter_passes", "1"),
+    ("COUNTER_MODE", 100, "TEXT", "counter_mode", ""),
+    ("COUNTER_KERNEL", 101, "TEXT", "counter_kernel", ""),
+    ("COLD_RATIO", 102, "F64", "cold_ratio", "1"),
+    ("DRAM_READ", 103, "F64", "dram_read_bytes", "B"),
+    ("DRAM_WRITE", 104, "F64", "dram_write_bytes", "B"),
+    ("DRAM_RATE", 105, "F64", "dram_bytes_per_s", "B/s"),
+    ("NCU_COMPUTE", 106, "F64", "ncu_compute_pct", "%"),
+    ("NCU_MEMORY", 107, "F64", "ncu_memory_pct", "%"),
+    ("L2_HIT", 108, "F64", "l2_hit_pct", "%"),
+    ("NCU_MEM_BUSY", 109, "F64", "ncu_mem_busy_pct", "%"),
+    ("NCU_BANDWIDTH", 110, "F64", "ncu_max_bandwidth_pct", "%"),
+    ("NCU_MEM_PIPES", 111, "F64", "ncu_mem_pipes_busy_pct", "%"),
+    ("OCCUPANCY", 112, "F64", "achieved_occupancy_pct", "%"),
 ]
 ATTRIBUTES: List[Tuple[Any, ...]] = [
     ("BACKEND", 1, "TEXT", "backend"),
@@ -728,6 +773,14 @@ class kmb_compare_row(ctypes.Structure):
 
 
 class kmb_compare_arm(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_counters_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_counters_info(ctypes.Structure):
     """Fields below."""
 
 
@@ -1267,6 +1320,28 @@ kmb_compare_arm._fields_ = [
     ("status", c_int32),
 ]
 
+kmb_counters_params._fields_ = [
+    ("struct_size", c_size_t),
+    ("metrics", POINTER(c_char_p)),
+    ("metric_count", c_uint64),
+    ("kernel", c_char_p),
+    ("skip", c_uint64),
+    ("count", c_uint64),
+    ("replay", c_int32),
+    ("flags", c_uint32),
+]
+
+kmb_counters_info._fields_ = [
+    ("struct_size", c_size_t),
+    ("passes", c_uint64),
+    ("taken", c_uint64),
+    ("kernels", c_uint64),
+    ("matched", c_uint64),
+    ("mode", c_char_p),
+    ("replay", c_int32),
+    ("cache", c_int32),
+]
+
 kmb_trace_params._fields_ = [
     ("struct_size", c_size_t),
     ("hooks", POINTER(kmb_hooks)),
@@ -1596,6 +1671,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_comparison_ratios": (c_int32, [c_void_p, c_uint64, POINTER(POINTER(c_double)), POINTER(c_uint64)]),
     "kmb_comparison_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_comparison_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
+    "kmb_counters_read": (c_int32, [c_void_p, POINTER(kmb_bench_params), POINTER(kmb_counters_params), POINTER(c_void_p)]),
+    "kmb_counters_destroy": (None, [c_void_p]),
+    "kmb_counters_get_info": (c_int32, [c_void_p, POINTER(kmb_counters_info)]),
+    "kmb_counters_row_count": (c_uint64, [c_void_p]),
+    "kmb_counters_name": (c_int32, [c_void_p, c_uint64, POINTER(c_char_p)]),
+    "kmb_counters_value": (c_int32, [c_void_p, c_uint64, c_uint64, POINTER(c_double)]),
     "kmb_trace_format_name": (c_char_p, [c_int32]),
     "kmb_trace_load": (c_int32, [c_char_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),
     "kmb_trace_read": (c_int32, [CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t, POINTER(c_size_t)), c_void_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),

@@ -1,6 +1,6 @@
-/* A program of 0.1 that uses all of trace.h and record.h: built against the
- * frozen headers of that release and linked to the library of today. Not edited
- * once 0.1 is tagged. */
+/* A program of 0.1 that uses all of trace.h, record.h and counters.h: built
+ * against the frozen headers of that release and linked to the library of
+ * today. Not edited once 0.1 is tagged. */
 #include "check.h"
 
 static const char table[] =
@@ -148,6 +148,34 @@ static void code_is_captured_where_it_can_be(kmb_device *device) {
   kmb_code_destroy(code);
 }
 
+/* A host has none, and says so; a handle that is not there is no handle. */
+static kmb_status nothing(void *user, const kmb_launch *launch) {
+  (void)user;
+  (void)launch;
+  return KMB_OK;
+}
+
+static void counters(void) {
+  kmb_counters_params params = kmb_counters_params_init();
+  kmb_counters_info info = kmb_counters_info_init();
+  kmb_bench_params bench = kmb_bench_params_init();
+  kmb_counters *read = NULL;
+  kmb_device *device = NULL;
+  const char *name = NULL;
+  double value = 0;
+  bench.launch = nothing;
+  HOLDS(kmb_device_open("host", NULL, &device) == KMB_OK);
+  HOLDS(kmb_counters_read(device, &bench, &params, &read) ==
+        KMB_ERR_UNSUPPORTED);
+  HOLDS(!read);
+  kmb_device_close(device);
+  HOLDS(kmb_counters_get_info(NULL, &info) == KMB_ERR_INVALID);
+  HOLDS(kmb_counters_row_count(NULL) == 0);
+  HOLDS(kmb_counters_name(NULL, 0, &name) == KMB_ERR_INVALID);
+  HOLDS(kmb_counters_value(NULL, 0, 0, &value) == KMB_ERR_INVALID);
+  kmb_counters_destroy(NULL);
+}
+
 static void recordings(void) {
   kmb_record_params params = kmb_record_params_init();
   kmb_device *device = NULL;
@@ -205,6 +233,7 @@ int main(void) {
   OK(kmb_trace_write_chrome(trace, append, &again));
   own_json(trace);
   recordings();
+  counters();
   kmb_trace_destroy(trace);
   kmb_trace_destroy(load(&again, KMB_TRACE_CHROME_JSON));
   puts("ok");

@@ -7,7 +7,7 @@
 
 #include "bed.h"
 
-enum { COUNT = 256, UNKNOWN = 999, SCENARIOS = 5, CEILINGS = 4 };
+enum { COUNT = 256, UNKNOWN = 999, SCENARIOS = 6, CEILINGS = 4, COUNTERS };
 
 static const struct {
   const char *name;
@@ -24,6 +24,7 @@ static const struct {
     {"TRACE on a graph", KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_COLD,
      false, 0},
     {"ceilings", 0, 0, 0, false, 0},
+    {"counters", 0, 0, KMB_CACHE_COLD, false, 0},
 };
 
 /* What a child tells its parent. */
@@ -47,6 +48,7 @@ static kmb_status measure_ceilings(bed *b) {
 
 static kmb_status measure(bed *b, kmbi_cu_function kernel, int which) {
   kmb_result *r = NULL;
+  kmb_counters *counters = NULL;
   add a = {b, kernel, COUNT};
   kmb_status status = b->device ? KMB_OK : bed_open(b, "cuda:0:deadline=0.1");
   if (status) return status;
@@ -64,7 +66,11 @@ static kmb_status measure(bed *b, kmbi_cu_function kernel, int which) {
   p.max_samples = 16;
   p.warmup_ns = 1;
   p.flags = p.batch ? KMB_BENCH_REQUIRE_TIMER : 0;
-  status = kmb_bench(b->device, &p, &r);
+  if (which == COUNTERS)
+    status = kmb_counters_read(b->device, &p, NULL, &counters);
+  else
+    status = kmb_bench(b->device, &p, &r);
+  kmb_counters_destroy(counters);
   kmb_buffers_destroy(buffers);
   kmb_result_destroy(r);
   return status;

@@ -98,7 +98,14 @@ enum {
   KMB_BENCH_REQUIRE_TIMER = 1u << 5,  /**< `timer` or an error */
   KMB_BENCH_REQUIRE_CACHE = 1u << 6,  /**< `cache` achieved or an error */
   KMB_BENCH_REQUIRE_LAUNCH = 1u << 7, /**< `launch_mode` or an error */
-  KMB_BENCH_REQUIRE_CHECK = 1u << 8   /**< a check must have run and passed */
+  KMB_BENCH_REQUIRE_CHECK = 1u << 8,  /**< a check must have run and passed */
+  /** After timing, read how much came from DRAM: one pass of hardware counters
+   *  proves the cache state. What keeps it from being read is said in the
+   *  result. */
+  KMB_BENCH_CONFIRM_COLD = 1u << 9,
+  /** After timing, read the preset `sol` of hardware counters (kmb/counters.h),
+   *  which confirms the cache state too. */
+  KMB_BENCH_COUNTERS = 1u << 10
 };
 
 /** What to measure and how. Only `launch` (or `graphs`) is required. Strings

@@ -11,6 +11,7 @@
 #include <kmb/buffers.h>
 #include <kmb/code.h>
 #include <kmb/compare.h>
+#include <kmb/counters.h>
 #include <kmb/device.h>
 #include <kmb/metadata.h>
 #include <kmb/payoff.h>

@@ -33,7 +33,14 @@ typedef struct kmb_results kmb_results;
  *  rows of kmb_result_op(): `op_samples` samples they are made of, the latest
  *  512 at most; `op_samples_other` samples, of all that were taken, consisted
  *  of other operations; an iteration has `ops_omitted` operations without a
- *  row, since there are at most 256 rows. */
+ *  row, since there are at most 256 rows.
+ *
+ *  Hardware counters are there if they were asked for
+ *  (KMB_BENCH_COUNTERS, KMB_BENCH_CONFIRM_COLD): bytes are of an iteration,
+ *  `dram_bytes_per_s` is over `time_ns` of TRACE, percentages are of the kernel
+ *  `counter_kernel`, which takes longest. `cold_ratio` is bytes read from DRAM
+ *  over the bytes of inputs that an iteration touches. What is called ncu_… is
+ *  defined as NVIDIA's Nsight Compute does. */
 typedef int32_t kmb_value;
 #define KMB_VALUE_MAP(X)                                        \
   X(NAME, 1, TEXT, "name", "")                                  \
@@ -133,7 +140,21 @@ typedef int32_t kmb_value;
   X(GAPS, 95, F64, "gaps_ns", "ns")                             \
   X(OP_SAMPLES, 96, U64, "op_samples", "1")                     \
   X(OP_SAMPLES_OTHER, 97, U64, "op_samples_other", "1")         \
-  X(OPS_OMITTED, 98, U64, "ops_omitted", "1")
+  X(OPS_OMITTED, 98, U64, "ops_omitted", "1")                   \
+  X(COUNTER_PASSES, 99, U64, "counter_passes", "1")             \
+  X(COUNTER_MODE, 100, TEXT, "counter_mode", "")                \
+  X(COUNTER_KERNEL, 101, TEXT, "counter_kernel", "")            \
+  X(COLD_RATIO, 102, F64, "cold_ratio", "1")                    \
+  X(DRAM_READ, 103, F64, "dram_read_bytes", "B")                \
+  X(DRAM_WRITE, 104, F64, "dram_write_bytes", "B")              \
+  X(DRAM_RATE, 105, F64, "dram_bytes_per_s", "B/s")             \
+  X(NCU_COMPUTE, 106, F64, "ncu_compute_pct", "%")              \
+  X(NCU_MEMORY, 107, F64, "ncu_memory_pct", "%")                \
+  X(L2_HIT, 108, F64, "l2_hit_pct", "%")                        \
+  X(NCU_MEM_BUSY, 109, F64, "ncu_mem_busy_pct", "%")            \
+  X(NCU_BANDWIDTH, 110, F64, "ncu_max_bandwidth_pct", "%")      \
+  X(NCU_MEM_PIPES, 111, F64, "ncu_mem_pipes_busy_pct", "%")     \
+  X(OCCUPANCY, 112, F64, "achieved_occupancy_pct", "%")
 
 enum {
 #define KMB_VALUE_ENUM(name, number, kind, key, unit) \

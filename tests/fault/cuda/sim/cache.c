@@ -15,8 +15,19 @@ typedef struct range {
 static range ranges[RANGES]; /* the latest first */
 static size_t count;
 
+static sim_traffic sum;
+
 void sim_cache_reset(void) {
   count = 0;
+  sum = (sim_traffic){0, 0, 0};
+}
+
+void sim_cache_drop(void) {
+  count = 0;
+}
+
+sim_traffic sim_traffic_sum(void) {
+  return sum;
 }
 
 static void remove_at(size_t i) {
@@ -68,6 +79,11 @@ sim_traffic sim_access(uint64_t at, uint64_t bytes, bool writes) {
   memmove(&ranges[1], &ranges[0], count++ * sizeof *ranges);
   ranges[0] = (range){at, bytes, writes};
   t.dirty = evict(sim_set()->l2_bytes);
+  sum.dirty += t.dirty;
+  if (!writes) {
+    sum.hot += t.hot;
+    sum.cold += t.cold;
+  }
   return t;
 }
 

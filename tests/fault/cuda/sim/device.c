@@ -43,7 +43,10 @@ static void set_up(void) {
                             .memory_bytes = UINT64_C(1) << 32,
                             .devices = 4,
                             .visible = 3,
-                            .driver_version = 13000};
+                            .driver_version = 13000,
+                            .compute_pct = 12,
+                            .memory_pct = 36,
+                            .occupancy_pct = 66};
   now = 1000000;
 }
 
@@ -64,6 +67,7 @@ void sim_reset(void) {
   current = NULL;
   sim_cache_reset();
   sim_trace_reset();
+  sim_profiler_reset();
 }
 
 sim_settings *sim_set(void) {
@@ -86,7 +90,10 @@ static const char *const names[] = {
 #define NAME(name, arguments) #name,
                 KMBI_LT_MAP(NAME)
 #undef NAME
-                    "cuGetProcAddress",
+#define NAME(name, type) #name,
+                    KMBI_PROFILER_MAP(NAME)
+#undef NAME
+                        "cuGetProcAddress",
     "cuCtxSynchronize",
     "cuStreamWaitEvent",
 };

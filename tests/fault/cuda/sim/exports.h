@@ -20,6 +20,10 @@ KMBI_NVML_MAP(SIM_EXPORT)
   kmbi_lt_result sim_##name arguments __asm__(#name);
 KMBI_LT_MAP(SIM_EXPORT)
 #undef SIM_EXPORT
+#define SIM_EXPORT(name, type) \
+  kmbi_cupti_result sim_##name(type *p) __asm__(#name);
+KMBI_PROFILER_MAP(SIM_EXPORT)
+#undef SIM_EXPORT
 kmbi_cu_result
 sim_get_proc(const char *symbol, void **function, int version, uint64_t flags,
              kmbi_cu_enum *status) __asm__("cuGetProcAddress_v2");

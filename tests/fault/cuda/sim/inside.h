@@ -182,7 +182,11 @@ typedef struct sim_traffic {
   uint64_t hot, cold, dirty;
 } sim_traffic;
 sim_traffic sim_access(uint64_t at, uint64_t bytes, bool writes);
+/* All there was, of reads alone. */
+sim_traffic sim_traffic_sum(void);
 void sim_cache_reset(void);
+/* Somebody else's data take the place of all. */
+void sim_cache_drop(void);
 uint64_t sim_traffic_ns(sim_traffic t);
 
 /* trace.c */
@@ -222,5 +226,18 @@ typedef struct sim_ids {
   } at[8];
 } sim_ids;
 sim_ids *sim_trace_ids(void);
+
+/* counted.c: what the counters hold. The profiler's own state is libcupti's. */
+enum { SIM_PASSES = 16, SIM_RANGES = 64 };
+typedef struct sim_counted {
+  bool on, user_range, in_range, spoiled; /* spoiled: a graph, in auto range */
+  unsigned pass, ranges;
+  sim_traffic traffic[SIM_PASSES][SIM_RANGES];
+} sim_counted;
+sim_counted *sim_counters(void);
+void sim_profiler_reset(void);
+void sim_count(const sim_op *op, sim_traffic before);
+/* Whether all streams are idle. */
+bool sim_all_idle(void);
 
 #endif

@@ -121,7 +121,9 @@ static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   stream->after_event = false;
   stream->swept = is_kernel(op, "kmb_sweep") ||
                   (stream->swept && is_kernel(op, "kmb_touch"));
+  sim_traffic before = sim_traffic_sum();
   if (op->kind == KERNEL) takes += op->kernel->run(context, op->a);
+  if (op->kind == KERNEL) sim_count(op, before);
   if (op->kind == COPY) takes += copy(stream, op);
   if (op->kind == SET) takes += set(stream, op);
   if (context->error) return;
@@ -203,6 +205,15 @@ void sim_pump(void) {
 
 bool sim_idle(const struct CUstream_st *stream) {
   return !stream->first && stream->free_at <= sim_now();
+}
+
+bool sim_all_idle(void) {
+  sim_pump();
+  for (const sim_object *o = sim_objects(); o; o = o->next)
+    if (o->type == SIM_STREAM &&
+        !sim_idle((const struct CUstream_st *)(const void *)o))
+      return false;
+  return true;
 }
 
 void sim_advance(const struct CUstream_st *stream) {

@@ -14,6 +14,7 @@
 #include "../../../../backends/cuda/driver_api.h"
 #include "../../../../backends/cuda/lt_api.h"
 #include "../../../../backends/cuda/nvml_api.h"
+#include "../../../../backends/cuda/profiler_api.h"
 
 /* Every function of the libraries that the backend uses. */
 typedef enum sim_function {
@@ -29,7 +30,10 @@ typedef enum sim_function {
 #define SIM_ENUM(name, arguments) SIM_##name,
               KMBI_LT_MAP(SIM_ENUM)
 #undef SIM_ENUM
-                  SIM_cuGetProcAddress,
+#define SIM_ENUM(name, type) SIM_##name,
+                  KMBI_PROFILER_MAP(SIM_ENUM)
+#undef SIM_ENUM
+                      SIM_cuGetProcAddress,
   SIM_cuCtxSynchronize,
   SIM_cuStreamWaitEvent,
   SIM_FUNCTIONS
@@ -64,6 +68,14 @@ typedef struct sim_settings {
   bool distinct_images;     /* each module's image is another */
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
+  /* Counters */
+  unsigned counters_refused; /* what enabling answers, 0: it may */
+  unsigned unsupported;      /* which reason is false: 1 architecture, 2 sli,
+                                3 vgpu, 4 confidential, 5 cmp, 6 wsl */
+  bool vgpu_disabled;        /* the third of them by the hypervisor */
+  bool endless;              /* it always wants another pass */
+  bool one_range_more;       /* of a kernel that no trace shows */
+  double compute_pct, memory_pct, occupancy_pct; /* of every kernel */
   /* NVML */
   unsigned long long throttle; /* of the visible device */
   bool mig;

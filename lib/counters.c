@@ -1,0 +1,252 @@
+/* Reading counters: list, choose, say how many passes, collect. */
+#include "counters.h"
+
+#include "error.h"
+#include "structs.h"
+
+#include <math.h>
+
+static const char *const sol[] = {
+#define METRIC(name, place, metric, unit, text) [place] = (metric),
+    KMB_COUNTERS_SOL_MAP(METRIC)
+#undef METRIC
+};
+
+static kmb_status read_params(const kmb_counters_params *caller,
+                              kmb_counters_params *p) {
+  *p = kmb_counters_params_init();
+  kmb_status status = caller
+                          ? kmbi_copy_in(p, sizeof *p, KMBI_COUNTERS_PARAMS_V1,
+                                         caller, "kmb_counters_params")
+                          : KMB_OK;
+  if (status) return status;
+  if (p->flags & ~(uint32_t)KMB_COUNTERS_LIST || p->replay < KMB_REPLAY_AUTO ||
+      p->replay > KMB_REPLAY_GRAPH)
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "kmb_counters_params: a flag or a replay mode that libkmb "
+                     "%s does not know",
+                     KMB_VERSION);
+  if (!p->metrics != !p->metric_count || p->metric_count > KMBI_COUNTER_METRICS)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_counters_params: metrics and metric_count go "
+                     "together, %d at most",
+                     KMBI_COUNTER_METRICS);
+  for (uint64_t i = 0; i < p->metric_count; i++)
+    if (!p->metrics[i] || !*p->metrics[i])
+      return kmbi_fail(KMB_ERR_INVALID,
+                       "kmb_counters_params: metric %llu has no name",
+                       (unsigned long long)i);
+  if (p->metrics) return KMB_OK;
+  p->metrics = sol;
+  p->metric_count = KMB_COUNTERS_SOL_COUNT;
+  return KMB_OK;
+}
+
+static kmb_replay replay_of(const kmbi_run *run, kmb_replay asked) {
+  if (asked != KMB_REPLAY_AUTO) return asked;
+  bool graph = run->p.graphs || run->p.launch_mode == KMB_LAUNCH_GRAPH;
+  return graph ? KMB_REPLAY_GRAPH : KMB_REPLAY_LAUNCH;
+}
+
+static const char *mode_name(kmb_replay replay, bool graph) {
+  switch (replay) {
+  case KMB_REPLAY_LAUNCH:
+    return "auto range, user replay";
+  case KMB_REPLAY_KERNEL:
+    return "auto range, kernel replay";
+  default:
+    return graph ? "user range over a graph, user replay"
+                 : "user range, user replay";
+  }
+}
+
+static kmb_counters *create(const kmbi_memory *memory) {
+  kmb_counters *c = kmbi_alloc(memory, 1, sizeof *c);
+  if (!c) return NULL;
+  c->memory = *memory;
+  kmbi_arena_init(&c->arena, memory);
+  c->info = kmb_counters_info_init();
+  return c;
+}
+
+void kmb_counters_destroy(kmb_counters *counters) {
+  if (!counters) return;
+  kmbi_memory memory = counters->memory;
+  kmbi_arena_release(&counters->arena);
+  kmbi_free(&memory, counters, 1, sizeof *counters);
+}
+
+/* Collecting. */
+
+static void keep(void *user, uint64_t range, uint64_t metric, double value) {
+  kmb_counters *c = user;
+  if (range < c->ranges && metric < c->metric_count)
+    c->values[range * c->metric_count + metric] = value;
+}
+
+static kmb_status make_room(kmb_counters *c) {
+  uint64_t count = c->ranges * c->metric_count; /* at most 2^21 */
+  c->values = kmbi_arena_alloc(&c->arena, count, sizeof *c->values);
+  if (!c->values)
+    return kmbi_fail(KMB_ERR_NOMEM, "no memory for the values of counters");
+  for (uint64_t i = 0; i < count; i++)
+    c->values[i] = NAN;
+  return KMB_OK;
+}
+
+static void say(kmbi_run *run, const kmb_counters *c) {
+  kmbi_log(run->device, KMB_LOG_INFO,
+           "counters: %llu metrics need %llu passes of %llu kernels (%s, %s)",
+           (unsigned long long)c->metric_count,
+           (unsigned long long)c->info.passes,
+           (unsigned long long)c->info.kernels, c->info.mode,
+           kmbi_cache_name(c->info.cache));
+}
+
+static kmb_status collect(kmbi_run *run, const kmb_counters_params *p,
+                          kmb_counters *c) {
+  kmb_device *device = run->device;
+  const kmb_counter_request request = {.struct_size = sizeof request,
+                                       .metrics = p->metrics,
+                                       .metric_count = p->metric_count,
+                                       .ranges = c->ranges,
+                                       .replay = c->info.replay};
+  bool graph = run->p.graphs || run->p.launch_mode == KMB_LAUNCH_GRAPH;
+  kmb_plan_desc desc;
+  void *session = NULL;
+  kmbi_plan_describe(run, run->p.launch, &desc);
+  desc.batch = 1;
+  desc.choice =
+      (kmb_choice){KMB_TIMER_HOST, graph ? KMB_LAUNCH_GRAPH : KMB_LAUNCH_PLAIN,
+                   run->choice.cache, 0};
+  kmb_status status = device->ops->counters_open(device->self, &desc, &request,
+                                                 &session, &c->info.passes);
+  if (status) return status;
+  say(run, c);
+  bool list = p->flags & KMB_COUNTERS_LIST;
+  if (!list) status = make_room(c);
+  if (!status && !list)
+    status = device->ops->counters_collect(device->self, session, keep, c,
+                                           &c->info.taken);
+  device->ops->counters_close(device->self, session);
+  return status;
+}
+
+static kmb_status take(kmbi_run *run, const kmb_counters_params *p,
+                       kmb_counters *c) {
+  c->metric_count = p->metric_count;
+  c->info.replay = replay_of(run, p->replay);
+  c->info.cache = run->choice.cache;
+  c->info.mode = mode_name(
+      c->info.replay, run->p.graphs || run->p.launch_mode == KMB_LAUNCH_GRAPH);
+  kmb_status status = kmbi_counters_list(run, c);
+  if (!status) status = kmbi_counters_choose(c, p);
+  return status ? status : collect(run, p, c);
+}
+
+kmb_status kmbi_counters_take(kmbi_run *run, const kmb_counters_params *caller,
+                              kmb_counters **out) {
+  const kmb_backend_ops *ops = run->device->ops;
+  kmb_counters_params params;
+  kmb_counters *c = NULL;
+  kmb_status status = read_params(caller, &params);
+  if (!status &&
+      !(KMBI_HAS(ops, counters_open) && KMBI_HAS(ops, counters_collect) &&
+        KMBI_HAS(ops, counters_close)))
+    status = kmbi_fail(KMB_ERR_UNSUPPORTED,
+                       "backend %s has no hardware counters", ops->name);
+  if (status) return status;
+  c = create(&run->device->memory);
+  if (!c) return kmbi_fail(KMB_ERR_NOMEM, "no memory for counters");
+  status = take(run, &params, c);
+  if (status)
+    kmb_counters_destroy(c);
+  else
+    *out = c;
+  return status;
+}
+
+/* The call of its own. */
+
+static kmb_status prepare(kmbi_run *run) {
+  kmbi_stage next = KMBI_PREPARE;
+  kmb_status status = KMB_OK;
+  run->p.flags |= KMB_BENCH_NO_CEILINGS;
+  while (!status && next == KMBI_PREPARE)
+    status = kmbi_prepare(run, &next);
+  return status;
+}
+
+kmb_status kmb_counters_read(kmb_device *device, const kmb_bench_params *bench,
+                             const kmb_counters_params *params,
+                             kmb_counters **out) {
+  if (!out)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_counters_read: counters is NULL");
+  *out = NULL;
+  kmb_status status = kmbi_device_enter(device, "kmb_counters_read");
+  if (status) return status;
+  kmbi_error_state before;
+  kmbi_error_save(&before);
+  kmbi_run run;
+  status = kmbi_run_begin(&run, device, bench);
+  if (!status) status = prepare(&run);
+  if (!status) status = kmbi_counters_take(&run, params, out);
+  if (!status) kmbi_error_restore(&before);
+  kmbi_callback_failed(status, &before);
+  kmbi_device_note(device, status);
+  kmbi_run_release(&run);
+  kmbi_device_leave(device);
+  return status;
+}
+
+/* What was read. */
+
+kmb_status kmb_counters_get_info(const kmb_counters *counters,
+                                 kmb_counters_info *info) {
+  if (!counters)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_counters_get_info: counters is NULL");
+  return kmbi_copy_out(info, &counters->info, sizeof *info,
+                       KMBI_COUNTERS_INFO_V1, "kmb_counters_info");
+}
+
+uint64_t kmb_counters_row_count(const kmb_counters *counters) {
+  return counters ? counters->row_count : 0;
+}
+
+static kmb_status check_row(const kmb_counters *c, uint64_t row,
+                            const void *out, const char *what) {
+  if (!c || !out) return kmbi_fail(KMB_ERR_INVALID, "%s: NULL", what);
+  if (row < c->row_count) return KMB_OK;
+  return kmbi_fail(KMB_ERR_INVALID, "%s: no row %llu, there are %llu", what,
+                   (unsigned long long)row, (unsigned long long)c->row_count);
+}
+
+kmb_status kmb_counters_name(const kmb_counters *c, uint64_t row,
+                             const char **name) {
+  kmb_status status = check_row(c, row, name, "kmb_counters_name");
+  if (status) return status;
+  *name = c->info.replay == KMB_REPLAY_GRAPH ? "(iteration)"
+                                             : c->kernels[c->rows[row]].name;
+  return KMB_OK;
+}
+
+kmb_status kmb_counters_value(const kmb_counters *c, uint64_t row,
+                              uint64_t metric, double *value) {
+  kmb_status status = check_row(c, row, value, "kmb_counters_value");
+  if (status) return status;
+  if (metric >= c->metric_count)
+    return kmbi_fail(
+        KMB_ERR_INVALID, "kmb_counters_value: no metric %llu, there are %llu",
+        (unsigned long long)metric, (unsigned long long)c->metric_count);
+  if (!c->values)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "kmb_counters_value: only listed (KMB_COUNTERS_LIST)");
+  double number = c->values[c->rows[row] * c->metric_count + metric];
+  if (!isfinite(number))
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "kmb_counters_value: the counters give no number, such as "
+                     "a rate of hits where nothing was asked for");
+  *value = number;
+  return KMB_OK;
+}

@@ -1,0 +1,166 @@
+/* Hardware counters of a few kernels, cold and warm: JSON to the file that is
+ * named, a table to stdout. With "launch" it launches the same kernels, once
+ * each and in the same order, for another profiler to read. */
+#include "report.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+typedef struct shape {
+  const char *key, *kernel;
+  uint64_t bytes; /* of the input */
+  unsigned grid, block;
+  bool writes; /* as much as it reads */
+} shape;
+
+static const shape shapes[] = {
+    {"read 8 MiB", "test_read", 8 * MIB, 1056, 512, false},
+    {"read 512 MiB", "test_read", 512 * MIB, 1056, 512, false},
+    {"copy 512 MiB", "test_copy", 512 * MIB, 1056, 512, true},
+    {"copy 8 MiB, one block", "test_copy", 8 * MIB, 1, 512, true},
+    {"rows 64 MiB", "test_dot", 64 * MIB, 4096, 256, false},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+typedef struct work {
+  gpu *g;
+  const shape *s;
+  kmbi_cu_function kernel;
+  kmbi_cu_pointer sink;
+} work;
+
+static kmb_status run(const work *w, void *from, void *to, void *stream) {
+  uint64_t count = w->s->bytes / 16;
+  uint32_t row = (uint32_t)(count / w->s->grid);
+  void *sink = (void *)(uintptr_t)w->sink;
+  void *out = w->s->writes ? to : sink;
+  void *moves[] = {&from, &out, &count};
+  void *dots[] = {&from, &from, &sink, &row};
+  bool dot = strcmp(w->s->kernel, "test_dot") == 0;
+  return w->g->cu.cuLaunchKernel(w->kernel, w->s->grid, 1, 1, w->s->block, 1, 1,
+                                 0, stream, dot ? dots : moves, NULL)
+             ? KMB_ERR_VENDOR
+             : KMB_OK;
+}
+
+static kmb_status launch(void *user, const kmb_launch *l) {
+  const work *w = user;
+  return run(w, l->args[0], w->s->writes ? l->args[1] : NULL, l->stream);
+}
+
+/* The values that are known, by the names of the metrics. */
+static void print_values(FILE *json, const kmb_counters *c) {
+  int written = 0;
+#define PRINT(name, place, metric, unit, text)                             \
+  {                                                                        \
+    double number = 0;                                                     \
+    if (!kmb_counters_value(c, 0, place, &number))                         \
+      fprintf(json, "%s\n    \"%s\": %.17g", written++ ? "," : "", metric, \
+              number);                                                     \
+  }
+  KMB_COUNTERS_SOL_MAP(PRINT)
+#undef PRINT
+}
+
+/* Twice: the second call of a device is the cheaper one. */
+static bool count(gpu *g, FILE *json, const kmb_bench_params *p, const shape *s,
+                  const char *state, bool first) {
+  kmb_counters *c = NULL;
+  double ms[2] = {0, 0};
+  for (int i = 0; i < 2; i++) {
+    double began = gpu_now();
+    kmb_counters_destroy(c);
+    if (kmb_counters_read(g->device, p, NULL, &c)) {
+      fprintf(stderr, "%s, %s: %s\n", s->key, state,
+              kmb_last_error(NULL, NULL));
+      return false;
+    }
+    ms[i] = (gpu_now() - began) / 1e6;
+  }
+  kmb_counters_info info = kmb_counters_info_init();
+  if (kmb_counters_get_info(c, &info)) return false;
+  fprintf(json,
+          "%s\n  {\"name\": \"%s\", \"state\": \"%s\", \"mode\": \"%s\", "
+          "\"passes\": %llu, \"taken\": %llu, \"kernels\": %llu, \"wall_ms\": "
+          "[%.2f, %.2f],\n   \"metrics\": {",
+          first ? "" : ",", s->key, state, info.mode,
+          (unsigned long long)info.passes, (unsigned long long)info.taken,
+          (unsigned long long)info.kernels, ms[0], ms[1]);
+  print_values(json, c);
+  printf("%-22s %-5s %llu of %llu passes, %.0f then %.0f ms\n", s->key, state,
+         (unsigned long long)info.taken, (unsigned long long)info.passes, ms[0],
+         ms[1]);
+  kmb_counters_destroy(c);
+  return true;
+}
+
+/* And what a measurement says that confirms its cache state. */
+static bool confirm(gpu *g, FILE *json, kmb_bench_params *p) {
+  p->flags |= KMB_BENCH_CONFIRM_COLD;
+  kmb_result *r = bench(g, p, "confirm");
+  if (!r) return false;
+  double ratio = result_f64(r, KMB_VALUE_COLD_RATIO, -1);
+  bool known = ratio >= 0;
+  if (!known) fprintf(stderr, "    %s\n", kmb_last_error(NULL, NULL));
+  fprintf(json, "},\n   \"cold_ratio\": %.6f, \"time_us\": %.4f}", ratio,
+          result_f64(r, KMB_VALUE_TIME, 0) / 1e3);
+  printf("%28s cold_ratio %.4f\n", "", ratio);
+  kmb_result_destroy(r);
+  return known;
+}
+
+static bool one(gpu *g, FILE *json, const shape *s, bool warm, bool first) {
+  kmb_buffers *buffers = move_buffers(g, s->bytes, s->writes, 0);
+  work w = {g, s, gpu_kernel(g, s->kernel), 0};
+  CU(g, cuMemAlloc, &w.sink, 64 << 10);
+  kmb_bench_params p =
+      params_for(&modes[0], warm ? KMB_CACHE_WARM : KMB_CACHE_COLD);
+  p.launch = launch;
+  p.launch_user = &w;
+  p.buffers = buffers;
+  bool good = count(g, json, &p, s, warm ? "warm" : "cold", first) &&
+              confirm(g, json, &p);
+  kmb_buffers_destroy(buffers);
+  CU(g, cuMemFree, w.sink);
+  return good;
+}
+
+/* For another profiler: nothing of the library's is launched. */
+static int launch_all(gpu *g) {
+  for (size_t i = 0; i < SHAPES; i++) {
+    const shape *s = &shapes[i];
+    work w = {g, s, gpu_kernel(g, s->kernel), 0};
+    kmbi_cu_pointer from = 0, to = 0;
+    CU(g, cuMemAlloc, &w.sink, 64 << 10);
+    CU(g, cuMemAlloc, &from, s->bytes);
+    CU(g, cuMemAlloc, &to, s->bytes);
+    CU(g, cuMemsetD32Async, from, 0x3f800000, s->bytes / 4, g->stream);
+    if (run(&w, (void *)(uintptr_t)from, (void *)(uintptr_t)to, g->stream))
+      return 1;
+    while (g->cu.cuStreamQuery(g->stream) == KMBI_CU_NOT_READY) {
+    }
+    CU(g, cuMemFree, to);
+    CU(g, cuMemFree, from);
+    CU(g, cuMemFree, w.sink);
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  gpu g;
+  bool good = true;
+  gpu_open(&g, "cuda:0", NULL);
+  if (argc > 1 && strcmp(argv[1], "launch") == 0) {
+    int code = launch_all(&g);
+    gpu_close(&g);
+    return code;
+  }
+  FILE *json = report_open(&g, argc > 1 ? argv[1] : NULL);
+  fprintf(json, " \"counters\": [");
+  for (size_t i = 0; good && i < SHAPES; i++)
+    good = one(&g, json, &shapes[i], false, i == 0);
+  if (good) good = one(&g, json, &shapes[0], true, false);
+  fprintf(json, "\n ]}\n");
+  int code = report_close(json);
+  gpu_close(&g);
+  return good ? code : 1;
+}
