@@ -64,7 +64,7 @@ static void a_cubin_is_captured(uint64_t size, const char *folder) {
   work w = {.module = NULL};
   kmb_code *code = NULL;
   char hash[KMB_CODE_HASH_SIZE];
-  CU(&g, cuMemAlloc, &w.data, 36 * 1024 * sizeof(float));
+  CU(&g, cuMemAlloc, &w.data, sizeof(float) * 36 * 1024);
   REQUIRE_OK(kmb_code_capture(g.device, launch, &w, &code));
   kmb_code_kernel k = only_kernel(code);
   printf("%s on %s: %llu registers, %llu B local, %llu threads at most, %llu "
