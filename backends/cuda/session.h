@@ -20,11 +20,15 @@ typedef struct kmbi_cupti_op { /* a device operation */
   kmb_op_kind kind;
 } kmbi_cupti_op;
 
+enum { KMBI_CUPTI_RECENT = 64 };
+
 /* Names of kernels, each once. */
 typedef struct kmbi_cupti_names {
   char **table; /* by hash; a power of two of them */
   size_t count, capacity;
   size_t most; /* 0: as many as a measurement may need */
+  /* By the record's pointer, which is mostly the same for the same kernel. */
+  const char *recent[KMBI_CUPTI_RECENT];
 } kmbi_cupti_names;
 
 /* Rows of one size in chunks, from the C library. */
