@@ -244,7 +244,7 @@ static void causes(const kmbi_run *run, const kmbi_round *round, double time,
     add_cause(text, size, "others on the machine (NOT_QUIET)");
   if (gpu && time < SHORT_NS)
     add_cause(text, size, "launch and drain, in so short a time");
-  char counted[SENTENCE];
+  char counted[SENTENCE / 2];
   bool known = kmbi_counters_cause(run, counted, sizeof counted);
   add_cause(text, size,
             known ? counted
