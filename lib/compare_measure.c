@@ -221,11 +221,26 @@ static kmb_status close_rounds(kmbi_compare *c, const turns *t) {
   return status;
 }
 
+/* Under "config.KNOB", so that the result by itself says what it is of. */
+static void note_config(const kmbi_candidate *k) {
+  const kmb_candidate *given = &k->given;
+  kmb_result *result = k->run.result;
+  for (uint64_t i = 0; i < given->knob_count; i++) {
+    const kmb_knob *knob = &given->knobs[i];
+    uint64_t value =
+        kmb_knob_value(given->knobs, given->knob_count, k->bench.config, i);
+    const char *key =
+        kmbi_arena_format(&result->arena, "config.%s", knob->name);
+    if (key) kmbi_result_meta(result, key, knob->values[value], NULL);
+  }
+}
+
 static kmb_status finish_results(kmbi_compare *c) {
   kmb_status status = KMB_OK;
   for (uint64_t i = 0; i < c->count && !status; i++) {
     kmbi_run *run = &c->candidates[i].run;
     status = kmbi_run_steps(run, KMBI_RECHECK, KMBI_DONE);
+    if (!status) note_config(&c->candidates[i]);
     if (!status) status = kmbi_result_finish(&run->result);
     status = kmbi_compare_failed(c, i, status);
     if (status) break;

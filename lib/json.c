@@ -381,3 +381,14 @@ const kmbi_json *kmbi_json_member(const kmbi_json *object, const char *key) {
   }
   return NULL;
 }
+
+const kmbi_json *kmbi_json_member_after(const kmbi_json *object,
+                                        const kmbi_json **last,
+                                        const char *key) {
+  const kmbi_json *from = *last ? (*last)->next : object->as.child;
+  for (const kmbi_json *at = from; at; at = at->next)
+    if (strcmp(at->key, key) == 0) return *last = at;
+  for (const kmbi_json *at = object->as.child; at != from; at = at->next)
+    if (strcmp(at->key, key) == 0) return *last = at;
+  return NULL;
+}

@@ -137,12 +137,12 @@ static kmb_status read_value(const reader *r, const kmbi_value_info *info,
 }
 
 static kmb_status read_values(const reader *r, const kmbi_json *object) {
-  const kmbi_json *absent = NULL;
+  const kmbi_json *absent = NULL, *value = NULL, *why = NULL;
   kmb_status status = need(r, object, "absent", KMBI_JSON_OBJECT, &absent);
   for (size_t i = 0; i < kmbi_value_count && !status; i++) {
     const kmbi_value_info *info = &kmbi_value_table[i];
-    const kmbi_json *node = kmbi_json_member(object, info->key);
-    const kmbi_json *reason = kmbi_json_member(absent, info->key);
+    const kmbi_json *node = kmbi_json_member_after(object, &value, info->key);
+    const kmbi_json *reason = kmbi_json_member_after(absent, &why, info->key);
     if (node && reason) {
       status = bad(r, info->key, "both given and absent");
     } else if (node) {

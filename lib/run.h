@@ -155,8 +155,8 @@ kmb_status kmbi_confirm(kmbi_run *run, kmbi_stage *next);
 kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next);
 
 /* Parts of measure, for samples that are taken in turns with other runs':
- * opens the plan; takes up to `want` (at most KMBI_BLOCK) samples more; puts the
- * round together. Telemetry after it is the caller's to read. */
+ * opens the plan; takes up to `want` (at most KMBI_BLOCK) samples more; puts
+ * the round together. Telemetry after it is the caller's to read. */
 kmb_status kmbi_measure_open(kmbi_run *run);
 kmb_status kmbi_measure_take(kmbi_run *run, uint64_t want, double until_ns,
                              uint64_t *got);

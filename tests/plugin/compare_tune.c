@@ -70,8 +70,13 @@ static void the_fastest_configuration_is_kept(void) {
   REQUIRE_EQ(b.verdict, KMB_VERDICT_FASTER);
   REQUIRE_NEAR(b.ratio, 0.75, 0.01);
   uint64_t config = 0;
+  const char *text = NULL;
   REQUIRE_OK(kmb_result_u64(b.result, KMB_VALUE_CONFIG, &config));
   REQUIRE_EQ(config, 6);
+  REQUIRE_OK(kmb_result_metadata_text(b.result, "config.block", &text));
+  REQUIRE_STR(text, "128");
+  REQUIRE_OK(kmb_result_metadata_text(b.result, "config.stages", &text));
+  REQUIRE_STR(text, "3");
   /* Each configuration once, with its time. */
   uint64_t seen = 0;
   for (uint64_t i = 0; i < 12; i++) {

@@ -580,6 +580,35 @@ static void escapes_are_decoded(void) {
   kmbi_arena_release(&arena);
 }
 
+/* In order, out of order, twice, and what is not there. */
+static void members_are_found_from_where_the_last_was(void) {
+  kmbi_memory memory = kmbi_memory_from(NULL);
+  kmbi_arena arena;
+  kmbi_json *root = NULL;
+  const kmbi_json *last = NULL;
+  char text[] = "{\"a\": 1, \"b\": 2, \"c\": 3}", none[] = "{}";
+  static const char order[] = "abccab", missing[] = "xaxcx";
+  kmbi_arena_init(&arena, &memory);
+  REQUIRE_OK(kmbi_json_parse(&arena, text, strlen(text), &root));
+  for (const char *at = order; *at; at++) {
+    const char key[] = {*at, 0};
+    const kmbi_json *node = kmbi_json_member_after(root, &last, key);
+    REQUIRE(node && node == last);
+    REQUIRE_NEAR(node->number, *at - 'a' + 1, 0);
+  }
+  for (const char *at = missing; *at; at++) {
+    const char key[] = {*at, 0};
+    const kmbi_json *before = last;
+    const kmbi_json *node = kmbi_json_member_after(root, &last, key);
+    REQUIRE((node != NULL) == (*at != 'x'));
+    if (!node) REQUIRE(last == before);
+  }
+  last = NULL;
+  REQUIRE_OK(kmbi_json_parse(&arena, none, strlen(none), &root));
+  REQUIRE(!kmbi_json_member_after(root, &last, "a"));
+  kmbi_arena_release(&arena);
+}
+
 /* Not in the quick set: a GiB of memory. */
 static void more_than_a_gib_is_refused(void) {
   kmb_results *list = NULL;
@@ -612,6 +641,7 @@ int main(void) {
   RUN(nesting_is_bounded);
   RUN(siblings_do_not_nest);
   RUN(escapes_are_decoded);
+  RUN(members_are_found_from_where_the_last_was);
   const char *set = getenv("KMB_TEST");
   if (set && strcmp(set, "full") == 0) RUN(more_than_a_gib_is_refused);
   return 0;
