@@ -90,7 +90,7 @@ def complete(*words):
 def bash_completes():
     first = set(complete('kmb', ''))
     assert {c.split()[0] for c in commands()} <= first
-    assert set(complete('kmb', 'co')) == {'compare'}
+    assert set(complete('kmb', 'com')) == {'compare'}
     assert set(complete('kmb', 'plot', '')) == {
         'roofline', 'samples', 'timeline', '--help'}
     assert complete('kmb', 'compare', '--th') == ['--threshold']
