@@ -41,6 +41,8 @@ have() {
   python3-jsonschema) python3 -c 'import jsonschema' ;;
   python3-mesonpy) /usr/bin/python3 -c 'import mesonpy' ;;
   python3-torch) /usr/bin/python3 -c 'import numpy, torch' ;;
+  libtorch-dev) test -f /usr/include/torch/library.h ;;
+  python3-setuptools) /usr/bin/python3 -c 'import setuptools' ;;
   abigail-tools) command -v abidiff ;;
   libbenchmark-dev) pkg-config --exists benchmark ;;
   libcairo2-dev) pkg-config --exists cairo ;;
