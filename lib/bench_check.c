@@ -157,14 +157,15 @@ static kmb_status run_reset(kmbi_run *run, uint32_t slot) {
   return run->p.reset(run->p.reset_user, slot, run->stream);
 }
 
-static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
+kmb_status kmbi_launch_once(kmbi_run *run, uint32_t slot) {
   kmb_device *device = run->device;
   const kmb_buffers *set = run->p.buffers;
+  void **args = set ? set->args + (uint64_t)slot * set->count : NULL;
   kmb_launch launch = {
       .struct_size = sizeof launch,
       .stream = run->stream,
-      .args = (void *const *)(set->args + (uint64_t)slot * set->count),
-      .arg_count = set->count,
+      .args = (void *const *)args,
+      .arg_count = set ? set->count : 0,
       .slot = slot,
       .config = run->p.config,
   };
@@ -194,8 +195,9 @@ static kmb_status check_before(kmbi_run *run, copies *c) {
   kmb_status status = kmbi_buffers_poison(c->set, c->slot);
   if (!status) status = run_reset(run, c->slot);
   if (!status) status = copy_before(c, run->p.check != NULL);
+  status = kmbi_ranks_agree(run, KMBI_SAY_READY, status);
   if (status) return status;
-  status = launch_once(run, c->slot);
+  status = kmbi_launch_once(run, c->slot);
   if (!status) status = judge(run, c, false, true);
   if (run->device->lost) return status;
   /* Whatever came out of it: the set is used again. */
@@ -254,8 +256,9 @@ static kmb_status check_after(kmbi_run *run, copies *c, bool *ran) {
   if (!status) status = run_reset(run, c->slot);
   bool values = comparable(run);
   if (!status && values) status = copy_before(c, run->p.check != NULL);
+  status = kmbi_ranks_agree(run, KMBI_SAY_READY, status);
   uint64_t got = 0;
-  double until = kmbi_now(run->device) + FIRST_USE_LIMIT_NS;
+  double until = kmbi_clock(run) + FIRST_USE_LIMIT_NS;
   if (!status)
     status = kmbi_plan_take(run, run->plan, run->batch, 1, until, &got);
   *ran = got == 1;

@@ -39,6 +39,9 @@
 #define KMBI_TRACE_CALL_V1 KMBI_V1(kmb_trace_call, reserved)
 #define KMBI_TRACE_RANGE_V1 KMBI_V1(kmb_trace_range, thread)
 #define KMBI_TRACE_PARAMS_V1 KMBI_V1(kmb_trace_params, reserved)
+#define KMBI_COMM_OPS_V1 KMBI_V1(kmb_comm_ops, size)
+#define KMBI_COMM_PARAMS_V1 KMBI_V1(kmb_comm_params, multicast)
+#define KMBI_RANK_V1 KMBI_V1(kmb_rank, node)
 #define KMBI_BENCH_PARAMS_V1 KMBI_V1(kmb_bench_params, reserved)
 
 /* Copy a caller's struct over zeroes. `size` is this library's sizeof,

@@ -24,7 +24,7 @@ extern "C" {
  *  kmb_host::fail() and returns the status it got back.
  *  @{ */
 
-#define KMB_BACKEND_ABI 2
+#define KMB_BACKEND_ABI 3
 #define KMB_BACKEND_FROZEN 0
 
 /** Takes one piece of metadata: a value, or NULL and the reason why there is
@@ -143,6 +143,38 @@ typedef struct kmb_fill {
   int32_t reserved;
 } kmb_fill;
 
+/** What a plan does before each sample where several ranks measure together.
+ *  The order on the stream: what is reset, swept and touched; a gate, if the
+ *  device has one; the barrier, twice; what is timed. Then, on the host,
+ *  all_enqueued(), after which the gate opens. A device without a gate calls
+ *  all_enqueued() first. Whatever fails, the gate is opened. */
+typedef struct kmb_align {
+  size_t struct_size;
+  void *ctx;
+  /** Returns once every rank is here, or with the failure that ends the
+   *  sample. */
+  kmb_status (*all_enqueued)(void *ctx);
+  /** Enqueues a device barrier. NULL: the ranks' hosts are all that is
+   *  aligned. */
+  kmb_status (*barrier)(void *ctx, void *stream);
+} kmb_align;
+
+/** A device barrier to make. */
+typedef struct kmb_barrier_desc {
+  size_t struct_size;
+  void *ctx;
+  /** Gives every rank what each one gives, at most 256 bytes; fails if a rank
+   *  is missed. Every rank calls it as often as the others, whatever fails in
+   *  between. */
+  kmb_status (*exchange)(void *ctx, const void *mine, void *all, size_t bytes);
+  void *nccl;         /**< kmb_comm_params::nccl */
+  double deadline_ns; /**< a barrier gives up waiting after this */
+  uint32_t rank;
+  uint32_t size;
+  kmb_barrier kind;
+  uint32_t reserved;
+} kmb_barrier_desc;
+
 /** A prepared way to take samples of one operation. */
 typedef struct kmb_plan_desc {
   size_t struct_size;
@@ -168,6 +200,7 @@ typedef struct kmb_plan_desc {
   uint32_t first_slot;
   uint32_t reserved;
   kmb_choice choice;
+  const kmb_align *align; /**< NULL: this rank alone. It outlives the plan */
 } kmb_plan_desc;
 
 enum {
@@ -319,6 +352,27 @@ typedef struct kmb_backend_ops {
   void (*plan_findings)(void *self, void *plan, kmb_find_fn find, void *user);
   /** What `bias` is against, for people: where zero is. Optional. */
   const char *zero_reference;
+
+  /** Several ranks. Bits (1 << KMB_TIMER_…) of the timers whose plans do what
+   *  kmb_plan_desc::align asks; 0: the backend measures one rank alone. */
+  uint32_t aligned;
+  uint32_t barriers; /**< bits (1 << KMB_BARRIER_…) of those it can try */
+  /** Device barriers; all four, or none with `barriers` 0. `barrier_open`
+   *  fails with KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE where this kind
+   *  cannot be had. `barrier_enqueue` does not wait. `barrier_time` runs the
+   *  barrier twice as a plan does, then once more, and gives the time that this
+   *  rank spent in that last one; on every rank it is as long as the
+   *  others were late, and the same constant. `barrier_close` waits for
+   *  nothing. */
+  kmb_status (*barrier_open)(void *self, const kmb_barrier_desc *desc,
+                             void **barrier);
+  kmb_status (*barrier_enqueue)(void *self, void *barrier, void *stream);
+  kmb_status (*barrier_time)(void *self, void *barrier, void *stream,
+                             const kmb_align *align, double *ns);
+  void (*barrier_close)(void *self, void *barrier);
+  /** What is known of it, such as its library's version, for the result; ""
+   *  if nothing is. Optional. */
+  const char *(*barrier_text)(void *self, void *barrier);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or

@@ -19,7 +19,7 @@ int main(void) {
 
 /* clang-format off */
 /* NOLINTBEGIN(bugprone-sizeof-expression) */
-_Static_assert(KMB_BACKEND_ABI == 2,
+_Static_assert(KMB_BACKEND_ABI == 3,
                "a new number: run scripts/abi_freeze.sh");
 _Static_assert(KMB_BACKEND_FROZEN == 0,
                "run scripts/abi_freeze.sh");
@@ -115,6 +115,24 @@ MEMBER(kmb_fill, dtype, 48, 4, int32_t);
 MEMBER(kmb_fill, reserved, 52, 4, int32_t);
 GROWS(kmb_fill, 56);
 
+MEMBER(kmb_align, struct_size, 0, 8, size_t);
+MEMBER(kmb_align, ctx, 8, 8, void *);
+MEMBER(kmb_align, all_enqueued, 16, 8, int32_t (*)(void *));
+MEMBER(kmb_align, barrier, 24, 8, int32_t (*)(void *, void *));
+GROWS(kmb_align, 32);
+
+MEMBER(kmb_barrier_desc, struct_size, 0, 8, size_t);
+MEMBER(kmb_barrier_desc, ctx, 8, 8, void *);
+MEMBER(kmb_barrier_desc, exchange, 16, 8, int32_t (*)(void *, const void *,
+    void *, size_t));
+MEMBER(kmb_barrier_desc, nccl, 24, 8, void *);
+MEMBER(kmb_barrier_desc, deadline_ns, 32, 8, double);
+MEMBER(kmb_barrier_desc, rank, 40, 4, uint32_t);
+MEMBER(kmb_barrier_desc, size, 44, 4, uint32_t);
+MEMBER(kmb_barrier_desc, kind, 48, 4, int32_t);
+MEMBER(kmb_barrier_desc, reserved, 52, 4, uint32_t);
+GROWS(kmb_barrier_desc, 56);
+
 MEMBER(kmb_plan_desc, struct_size, 0, 8, size_t);
 MEMBER(kmb_plan_desc, launch, 8, 8, int32_t (*)(void *, const kmb_launch *));
 MEMBER(kmb_plan_desc, launch_user, 16, 8, void *);
@@ -132,7 +150,8 @@ MEMBER(kmb_plan_desc, config, 100, 4, uint32_t);
 MEMBER(kmb_plan_desc, first_slot, 104, 4, uint32_t);
 MEMBER(kmb_plan_desc, reserved, 108, 4, uint32_t);
 MEMBER(kmb_plan_desc, choice, 112, 16, kmb_choice);
-GROWS(kmb_plan_desc, 128);
+MEMBER(kmb_plan_desc, align, 128, 8, const kmb_align *);
+GROWS(kmb_plan_desc, 136);
 
 MEMBER(kmb_sample, span_ns, 0, 8, double);
 MEMBER(kmb_sample, busy_ns, 8, 8, double);
@@ -217,7 +236,17 @@ MEMBER(kmb_backend_ops, plan_findings, 280, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
 MEMBER(kmb_backend_ops, zero_reference, 288, 8, const char *);
-GROWS(kmb_backend_ops, 296);
+MEMBER(kmb_backend_ops, aligned, 296, 4, uint32_t);
+MEMBER(kmb_backend_ops, barriers, 300, 4, uint32_t);
+MEMBER(kmb_backend_ops, barrier_open, 304, 8, int32_t (*)(void *,
+    const kmb_barrier_desc *, void **));
+MEMBER(kmb_backend_ops, barrier_enqueue, 312, 8, int32_t (*)(void *, void *,
+    void *));
+MEMBER(kmb_backend_ops, barrier_time, 320, 8, int32_t (*)(void *, void *,
+    void *, const kmb_align *, double *));
+MEMBER(kmb_backend_ops, barrier_close, 328, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, barrier_text, 336, 8, const char *(*)(void *, void *));
+GROWS(kmb_backend_ops, 344);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -9,6 +9,7 @@
 #include <kmb/base.h>
 #include <kmb/bench.h>
 #include <kmb/buffers.h>
+#include <kmb/comm.h>
 #include <kmb/device.h>
 #include <kmb/metadata.h>
 #include <kmb/result.h>

@@ -80,21 +80,23 @@ static inline kmb_ceiling kmb_ceiling_init(void) {
  *  what was reached, not a proof that no more can be.
  *  @param device     an open device
  *  @param kind       what to limit
- *  @param dtype      for KMB_CEILING_FMA (KMB_F32 or KMB_F64 on the host) and
+ *  @param dtype      for KMB_CEILING_FMA (KMB_F32 or KMB_F64; on CUDA
+ *                   also KMB_F16) and
  *                    KMB_CEILING_MATRIX; ignored for the others
- *  @param threads    cores used; 0: the device's
+ *  @param threads    cores used; 0: the device's; a GPU has none
  *  @param[out] ceiling  written up to its `struct_size`
  *  @retval KMB_ERR_INVALID      NULL, an unknown kind, or more threads than
  *                               cores
  *  @retval KMB_ERR_UNSUPPORTED  the backend measures no such ceiling
  *  @retval KMB_ERR_UNAVAILABLE  the cache size is unknown, so that no working
- *                               set is surely beyond it
+ *                               set is surely beyond it, or the vendor's
+ *                               library of matrix products is absent
  *  @retval KMB_ERR_NOMEM        no memory for the working set
  *  @retval KMB_ERR_BUSY         another thread is using the device
  *  @retval KMB_ERR_FORKED       the handle belongs to the parent process
  *  @return KMB_OK
  *  @thread the device's user
- *  @blocks up to about a second, once for each kind, dtype and thread count
+ *  @blocks up to some seconds, once for each kind, dtype and thread count
  *  @units bytes/s, FLOP/s
  *  @since 0.1 */
 KMB_API kmb_status kmb_device_ceiling(kmb_device *device, kmb_ceiling_kind kind,
