@@ -10,7 +10,9 @@ enum { KMBI_BOARD_LINE = 128, KMBI_BOARD_TEXT = 192 };
 typedef struct kmbi_board_place {
   _Atomic uint64_t arrived; /* exchanges that the rank has come to */
   _Atomic uint32_t closed;  /* it has ended its communicator */
-  uint32_t reserved[29];
+  uint32_t reserved;
+  _Atomic uint64_t process; /* shared memory: whose rank it is */
+  uint64_t unused[13];
   unsigned char records[2][KMB_COMM_RECORD];
 } kmbi_board_place;
 

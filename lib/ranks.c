@@ -3,7 +3,6 @@
 
 #include "error.h"
 #include "run.h"
-#include "structs.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -343,7 +342,7 @@ kmb_status kmbi_ranks_enter(kmbi_run *run, kmb_status status) {
 
 /* The communicator is all that is looked at. */
 void kmbi_ranks_refuse(const kmb_bench_params *caller, kmb_status status) {
-  size_t needed = KMBI_V1(kmb_bench_params, comm);
+  const size_t needed = offsetof(kmb_bench_params, boundary);
   if (!caller || caller->struct_size < needed || !caller->comm ||
       caller->comm->ops.size < 2)
     return;

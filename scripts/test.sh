@@ -16,7 +16,8 @@ case ${KMB_TEST:-} in
 full)
   full=yes
   packages="$packages clang clang-format clang-tidy valgrind cmake doxygen \
-abigail-tools patch libbenchmark-dev libcairo2-dev"
+abigail-tools patch libbenchmark-dev libcairo2-dev libopenmpi-dev openmpi-bin \
+libmpich-dev mpich"
   ;;
 *) die "KMB_TEST is \"$KMB_TEST\"; leave it out, or set it to full" ;;
 esac

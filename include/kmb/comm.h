@@ -153,6 +153,34 @@ KMB_API kmb_status kmb_comm_threads_create(int32_t size,
                                            const kmb_comm_params *params,
                                            kmb_comm **comms);
 
+/** Joins processes of one host through POSIX shared memory. A rank that ends,
+ *  however it does, is missed by the others at once. Nothing stays behind once
+ *  all have met; what a run left that was killed before, rank 0 clears away.
+ *  @param name    "/" and letters, digits, "_", "." or "-": the same for all
+ *                 ranks of a run, and for no other run
+ *  @param rank    from 0, one process each
+ *  @param size    ranks, from 1 to 4096
+ *  @param params  NULL for the defaults
+ *  @param[out] comm  the new handle; end it with kmb_comm_destroy(); NULL on
+ *                    failure
+ *  @retval KMB_ERR_INVALID      NULL, or a value out of range; another size than
+ *                               rank 0's; two ranks in one process
+ *  @retval KMB_ERR_UNSUPPORTED  `params` asks for what this version lacks
+ *  @retval KMB_ERR_BUSY         the name or the rank is in use
+ *  @retval KMB_ERR_TIMEOUT      not all ranks came within the longer deadline
+ *  @retval KMB_ERR_LOST         rank 0 ended before all had met
+ *  @retval KMB_ERR_PERM         the system does not permit it
+ *  @retval KMB_ERR_UNAVAILABLE  the system has no shared memory
+ *  @retval KMB_ERR_NOMEM        out of memory
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks until all ranks have called it
+ *  @since 0.1 */
+KMB_API kmb_status kmb_comm_shm_create(const char *name, int32_t rank,
+                                       int32_t size,
+                                       const kmb_comm_params *params,
+                                       kmb_comm **comm);
+
 /** Ends a communicator. Ranks that still wait for this one are told.
  *  @param comm  a handle or NULL
  *  @thread the rank's own

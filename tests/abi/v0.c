@@ -1067,6 +1067,8 @@ SIGNATURE(kmb_comm_create, int32_t (*)(const kmb_comm_ops *,
     const kmb_comm_params *, kmb_comm **));
 SIGNATURE(kmb_comm_threads_create, int32_t (*)(int32_t,
     const kmb_comm_params *, kmb_comm **));
+SIGNATURE(kmb_comm_shm_create, int32_t (*)(const char *, int32_t, int32_t,
+    const kmb_comm_params *, kmb_comm **));
 SIGNATURE(kmb_comm_destroy, void (*)(kmb_comm *));
 SIGNATURE(kmb_comm_rank, int32_t (*)(const kmb_comm *));
 SIGNATURE(kmb_comm_size, int32_t (*)(const kmb_comm *));
@@ -1237,6 +1239,7 @@ static const function functions[] = {
     (function)kmb_buffers_get_info,
     (function)kmb_comm_create,
     (function)kmb_comm_threads_create,
+    (function)kmb_comm_shm_create,
     (function)kmb_comm_destroy,
     (function)kmb_comm_rank,
     (function)kmb_comm_size,
@@ -1338,7 +1341,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 113 ? 0 : 1;
+  return count == 114 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

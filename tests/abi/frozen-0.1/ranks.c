@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 enum { RANKS = 2 };
 
@@ -112,8 +113,18 @@ static void functions_of_ones_own_serve(void) {
   HOLDS(own.closed == 1);
 }
 
+/* Names of shared memory are of one run: this process is the only rank. */
+static void a_process_alone_meets_itself(void) {
+  rank own = {0};
+  char name[64];
+  snprintf(name, sizeof name, "/kmb-frozen-%ld", (long)getpid());
+  OK(kmb_comm_shm_create(name, 0, 1, NULL, &own.comm));
+  measure(&own);
+}
+
 int main(void) {
   threads_measure_together();
   functions_of_ones_own_serve();
+  a_process_alone_meets_itself();
   return 0;
 }
