@@ -241,17 +241,15 @@ static kmb_status sweep_ops(kmb_gaps *gaps) {
 
 typedef struct launches {
   const kmb_gaps *gaps;
-  uint32_t device;
+  const kmbi_device_gaps *device;
 } launches;
 
 static bool duration_at(const void *user, uint32_t index, uint64_t *value) {
   const launches *l = user;
-  const kmb_trace *trace = l->gaps->trace;
-  const kmbi_op *op = kmbi_op_at(trace, index);
+  const kmbi_op *op = kmbi_gaps_op_of(l->gaps, l->device, index);
   if (!l->gaps->is_target[op->name]) return false;
   *value = op->end - op->start;
-  return kmbi_lane_at(trace, op->lane)->device == l->device &&
-         kmbi_gaps_window(l->gaps, op);
+  return kmbi_gaps_window(l->gaps, op);
 }
 
 static bool work_at(const void *user, uint32_t index, uint64_t *value) {
@@ -268,13 +266,58 @@ static bool kernel_work_at(const void *user, uint32_t index, uint64_t *value) {
 
 static void target_medians(kmb_gaps *gaps, kmbi_device_gaps *d) {
   if (!d->target.count) return;
-  const launches of = {gaps, d->device};
-  const kmbi_values durations = {duration_at, &of, gaps->trace->ops.count};
+  const launches of = {gaps, d};
+  const kmbi_values durations = {duration_at, &of, d->all_ops};
   kmbi_values work = {work_at, &d->intervals, d->intervals.count};
   d->target.median_duration = kmbi_median_of(&durations);
   d->target.median_work = kmbi_median_of(&work);
   work.get = kernel_work_at;
   d->target.median_kernel_work = kmbi_median_of(&work);
+}
+
+/* Operations by device, so that a pass over one looks at no other's. */
+
+const kmbi_op *kmbi_gaps_op_of(const kmb_gaps *gaps, const kmbi_device_gaps *d,
+                               uint32_t index) {
+  uint32_t rank = d->first_op + index;
+  return kmbi_op_at(gaps->trace,
+                    gaps->by_device ? gaps->by_device[rank] : rank);
+}
+
+static uint32_t device_row_of(const kmb_gaps *gaps, uint32_t rank) {
+  const kmbi_op *op = kmbi_op_at(gaps->trace, rank);
+  return gaps->device_rows[kmbi_lane_at(gaps->trace, op->lane)->device];
+}
+
+/* A device without wanted operations has no row. */
+static kmb_status group_ops(kmb_gaps *gaps) {
+  uint32_t count = gaps->trace->ops.count, first = 0;
+  if (gaps->trace->devices.count < 2) {
+    for (uint32_t i = 0; i < gaps->devices.count; i++)
+      ((kmbi_device_gaps *)kmbi_rows_at(&gaps->devices, i))->all_ops = count;
+    return KMB_OK;
+  }
+  gaps->by_device = kmbi_alloc(&gaps->memory, count, sizeof(uint32_t));
+  if (!gaps->by_device)
+    return kmbi_fail(KMB_ERR_NOMEM, "no memory to analyse a trace");
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t row = device_row_of(gaps, i);
+    if (row == KMBI_NO_ROW) continue;
+    ((kmbi_device_gaps *)kmbi_rows_at(&gaps->devices, row))->all_ops++;
+  }
+  for (uint32_t i = 0; i < gaps->devices.count; i++) {
+    kmbi_device_gaps *d = kmbi_rows_at(&gaps->devices, i);
+    d->first_op = first;
+    first += d->all_ops;
+    d->all_ops = 0;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t row = device_row_of(gaps, i);
+    if (row == KMBI_NO_ROW) continue;
+    kmbi_device_gaps *d = kmbi_rows_at(&gaps->devices, row);
+    gaps->by_device[d->first_op + d->all_ops++] = i;
+  }
+  return KMB_OK;
 }
 
 /* Lists by device. */
@@ -382,6 +425,8 @@ static kmb_status analyse(kmb_gaps *gaps) {
   if (!status) status = sweep_ops(gaps);
   if (status) return status;
   order_devices(gaps);
+  status = group_ops(gaps);
+  if (status) return status;
   for (uint32_t i = 0; i < gaps->devices.count; i++)
     target_medians(gaps, kmbi_rows_at(&gaps->devices, i));
   status = order_lists(gaps);
@@ -472,6 +517,7 @@ void kmb_gaps_destroy(kmb_gaps *gaps) {
   kmbi_free(&memory, gaps->share_order, gaps->shares.count, sizeof(uint32_t));
   kmbi_free(&memory, gaps->stream_order, gaps->streams.count, sizeof(uint32_t));
   kmbi_free(&memory, gaps->device_rows, trace->devices.count, sizeof(uint32_t));
+  kmbi_free(&memory, gaps->by_device, trace->ops.count, sizeof(uint32_t));
   kmbi_free(&memory, gaps->is_target, trace->names.count, 1);
   kmbi_free(&memory, gaps->windows, gaps->window_count, sizeof(kmbi_window));
   kmbi_rows_release(&gaps->devices);

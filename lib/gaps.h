@@ -68,6 +68,7 @@ typedef struct kmbi_device_gaps {
   kmbi_rows intervals; /* kmbi_interval */
   kmbi_target target;
   kmbi_latency latency;
+  uint32_t first_op, all_ops; /* in kmb_gaps::by_device, wanted or not */
   uint32_t first_transition, transitions;
   uint32_t first_share, shares;
   uint32_t first_stream, streams;
@@ -97,6 +98,9 @@ struct kmb_gaps {
   kmb_gaps_params params; /* strings are copies; hooks are gone */
   kmbi_rows devices;      /* kmbi_device_gaps */
   uint32_t *device_rows;  /* of each device of the trace; KMBI_NO_ROW */
+  /* Ranks of operations, those of a device together and in order; NULL: there
+   * is but one device. */
+  uint32_t *by_device;
   kmbi_rows transitions, shares, streams;
   uint32_t *transition_order, *share_order, *stream_order;
   unsigned char *is_target; /* of each name */
@@ -147,6 +151,9 @@ typedef struct kmbi_values {
  * are none. */
 double kmbi_median_of(const kmbi_values *values);
 
+/* The operation at `index` below kmbi_device_gaps::all_ops. */
+const kmbi_op *kmbi_gaps_op_of(const kmb_gaps *gaps,
+                               const kmbi_device_gaps *device, uint32_t index);
 const kmbi_device_gaps *kmbi_gaps_device_at(const kmb_gaps *gaps,
                                             uint32_t index);
 uint64_t kmbi_gaps_span(const kmbi_device_gaps *device);

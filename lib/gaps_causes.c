@@ -117,6 +117,10 @@ static bool see(calls_seen *seen, uint32_t rank) {
   return first;
 }
 
+static void forget(calls_seen *seen, uint32_t rank) {
+  seen->bits[rank >> 3] &= (unsigned char)~(1u << (rank & 7u));
+}
+
 static bool is_seen(const calls_seen *seen, uint32_t rank) {
   return seen->bits[rank >> 3] >> (rank & 7u) & 1u;
 }
@@ -182,11 +186,9 @@ static kmb_status device_latency(const kmb_gaps *gaps, kmbi_device_gaps *d,
                                  calls_seen *seen, kmbi_rows *rows) {
   const kmb_trace *trace = gaps->trace;
   kmbi_latency *l = &d->latency;
-  for (uint32_t i = 0; i < trace->ops.count; i++) {
-    const kmbi_op *op = kmbi_op_at(trace, i);
-    if (kmbi_lane_at(trace, op->lane)->device != d->device ||
-        !kmbi_gaps_window(gaps, op))
-      continue;
+  for (uint32_t i = 0; i < d->all_ops; i++) {
+    const kmbi_op *op = kmbi_gaps_op_of(gaps, d, i);
+    if (!kmbi_gaps_window(gaps, op)) continue;
     uint32_t rank = kmbi_op_call(trace, op);
     if (rank == KMBI_NO_ROW || !see(seen, rank)) continue;
     uint64_t start = kmbi_call_at(trace, rank)->start;
@@ -206,19 +208,28 @@ static kmb_status device_latency(const kmb_gaps *gaps, kmbi_device_gaps *d,
   return KMB_OK;
 }
 
+/* What one device has seen is not seen by the next. */
+static void forget_all(const kmb_gaps *gaps, const kmbi_device_gaps *d,
+                       calls_seen *seen) {
+  for (uint32_t i = 0; i < d->all_ops; i++) {
+    uint32_t rank = kmbi_op_call(gaps->trace, kmbi_gaps_op_of(gaps, d, i));
+    if (rank != KMBI_NO_ROW) forget(seen, rank);
+  }
+}
+
 kmb_status kmbi_gaps_latencies(kmb_gaps *gaps) {
   calls_seen seen = {0};
-  kmb_status status = KMB_OK;
   if (!gaps->trace->calls.count) return KMB_OK;
+  kmb_status status = see_nothing(gaps, &seen);
+  if (status) return status;
   for (uint32_t i = 0; i < gaps->devices.count && !status; i++) {
+    kmbi_device_gaps *d = kmbi_rows_at(&gaps->devices, i);
     kmbi_rows rows;
     kmbi_rows_init(&rows, &gaps->memory, sizeof(uint64_t));
-    status = see_nothing(gaps, &seen);
-    if (!status)
-      status =
-          device_latency(gaps, kmbi_rows_at(&gaps->devices, i), &seen, &rows);
-    kmbi_free(&gaps->memory, seen.bits, seen.size, 1);
+    status = device_latency(gaps, d, &seen, &rows);
     kmbi_rows_release(&rows);
+    if (i + 1 < gaps->devices.count) forget_all(gaps, d, &seen);
   }
+  kmbi_free(&gaps->memory, seen.bits, seen.size, 1);
   return status;
 }

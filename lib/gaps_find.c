@@ -76,6 +76,12 @@ kmb_status kmbi_gaps_findings(kmb_gaps *gaps) {
     figure(finding, "invalid", trace->invalid);
     figure(finding, "rows", trace->rows);
   }
+  if (trace->dropped)
+    figure(find(gaps, KMB_FINDING_RECORDS_DROPPED, KMB_DOUBT,
+                "records were lost while recording: operations may be missing, "
+                "and with them busy time; record a shorter time, or with a "
+                "larger row_limit"),
+           "dropped", trace->dropped);
   if (trace->tick > 1)
     figure(find(gaps, KMB_FINDING_RESOLUTION, KMB_WARNING,
                 "starts are rounded: gaps that are not much longer than this "

@@ -233,6 +233,8 @@ kmb_status kmb_gaps_write_json(const kmb_gaps *gaps, kmb_write_fn write,
   put_text(&out, ",\n ", "format", kmb_trace_format_name(gaps->trace->format));
   put_u64(&out, ",\n ", "rows", gaps->trace->rows);
   put_u64(&out, ", ", "invalid", gaps->trace->invalid);
+  if (gaps->trace->dropped)
+    put_u64(&out, ", ", "dropped", gaps->trace->dropped);
   put_u64(&out, ", ", "tick_ns", gaps->trace->tick);
   if (gaps->params.kernel)
     put_text(&out, ",\n ", "kernel", gaps->params.kernel);

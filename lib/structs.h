@@ -35,6 +35,7 @@
 #define KMBI_GAPS_TARGET_V1 KMBI_V1(kmb_gaps_target, potential_overlap)
 #define KMBI_GAPS_LATENCY_V1 KMBI_V1(kmb_gaps_latency, median_ns)
 #define KMBI_TRACE_INFO_V1 KMBI_V1(kmb_trace_info, reserved)
+#define KMBI_RECORD_PARAMS_V1 KMBI_V1(kmb_record_params, reserved)
 #define KMBI_TRACE_OP_V1 KMBI_V1(kmb_trace_op, flags)
 #define KMBI_TRACE_CALL_V1 KMBI_V1(kmb_trace_call, reserved)
 #define KMBI_TRACE_RANGE_V1 KMBI_V1(kmb_trace_range, thread)

@@ -65,6 +65,9 @@ typedef struct kmbi_trace_device {
 
 #define KMBI_UNKNOWN UINT64_MAX
 
+/* Of libkmb's own JSON. */
+enum { KMBI_TRACE_VERSION = 1 };
+
 struct kmb_trace {
   kmbi_memory memory;
   kmbi_arena texts; /* of names */
@@ -73,7 +76,7 @@ struct kmb_trace {
   uint32_t *op_order;    /* by start; NULL: as they are */
   uint32_t *call_order;  /* by thread, start; NULL: as they are */
   uint32_t *range_order; /* by thread, start; NULL: as they are */
-  uint64_t rows, invalid;
+  uint64_t rows, invalid, dropped;
   uint64_t tick; /* ns */
   uint32_t last_lane, last_name;
   kmb_trace_format format;
@@ -190,6 +193,7 @@ kmb_status kmbi_source_spool(kmbi_source *source, char *path, size_t size);
 kmb_status kmbi_load_csv(kmb_trace *trace, kmbi_source *source,
                          kmb_trace_format format);
 kmb_status kmbi_load_chrome(kmb_trace *trace, kmbi_source *source);
+kmb_status kmbi_load_kmb(kmb_trace *trace, kmbi_source *source);
 /* `path` is a SQLite file. */
 kmb_status kmbi_load_sqlite(kmb_trace *trace, const kmbi_source *source,
                             const char *path, kmb_trace_format format);

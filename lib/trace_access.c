@@ -10,6 +10,7 @@ kmb_status kmb_trace_get_info(const kmb_trace *trace, kmb_trace_info *out) {
   kmb_trace_info info = kmb_trace_info_init();
   info.rows = trace->rows;
   info.invalid = trace->invalid;
+  info.dropped = trace->dropped;
   info.ops = trace->ops.count;
   info.calls = trace->calls.count;
   info.ranges = trace->ranges.count;

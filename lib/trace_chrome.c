@@ -47,6 +47,7 @@ typedef struct reader {
   kmb_trace *trace;
   int decimals;   /* most that a time of an operation had */
   bool processes; /* operations say to which they belong */
+  uint64_t base;  /* ns, added to each time: of our own files */
 } reader;
 
 typedef enum role { NOTHING, OPERATION, CALL, RANGE } role;
@@ -159,6 +160,10 @@ static kmb_status read_time(reader *r, const event *e, member index,
                               keys[index].text);
   *ns = number.value;
   *negative = number.negative && number.value;
+  if (index == TS && !*negative && !kmbi_add(number.value, r->base, ns))
+    return kmbi_jsonr_fail_at(&r->json, slice,
+                              "\"ts\" and \"kmb_base_ns\" do not fit into "
+                              "64 bits of ns");
   if (index == TS && number.decimals > r->decimals)
     r->decimals = number.decimals;
   return KMB_OK;
@@ -258,6 +263,41 @@ static kmb_status read_events(reader *r) {
   return status;
 }
 
+/* The value of a key of ours; the reader is at it. */
+static kmb_status read_ours(reader *r, uint64_t *value) {
+  kmbi_slice slice;
+  kmbi_decimal number = {0};
+  char c = 0;
+  kmb_status status = kmbi_jsonr_peek(&r->json, &c);
+  if (status) return status;
+  kmbi_jsonr_pin(&r->json);
+  status = kmbi_jsonr_value(&r->json, 1, &slice);
+  if (!status &&
+      ((slice.type != KMBI_SLICE_NUMBER && slice.type != KMBI_SLICE_STRING) ||
+       kmbi_decimal_read(kmbi_slice_text(&r->json, &slice), slice.size, 0,
+                         &number) != KMBI_DECIMAL_OK ||
+       number.negative || number.decimals))
+    status = kmbi_jsonr_fail_at(&r->json, &slice,
+                                "a whole number of 64 bits expected");
+  kmbi_jsonr_unpin(&r->json);
+  if (!status) *value = number.value;
+  return status;
+}
+
+/* A key and its value, but for the events. */
+static kmb_status read_other(reader *r, const kmbi_slice *key, bool seen) {
+  kmbi_slice ignored;
+  bool base = kmbi_slice_is(&r->json, key, "kmb_base_ns");
+  bool dropped = kmbi_slice_is(&r->json, key, "kmb_dropped");
+  kmbi_jsonr_unpin(&r->json);
+  if (base && seen)
+    return kmbi_jsonr_fail(&r->json,
+                           "\"kmb_base_ns\" stands behind the events");
+  if (base) return read_ours(r, &r->base);
+  if (dropped) return read_ours(r, &r->trace->dropped);
+  return kmbi_jsonr_value(&r->json, 1, &ignored);
+}
+
 static kmb_status read_top(reader *r) {
   bool first = true, more = true, seen = false;
   kmbi_slice key;
@@ -271,13 +311,13 @@ static kmb_status read_top(reader *r) {
     kmbi_jsonr_pin(&r->json);
     status = kmbi_jsonr_key(&r->json, &key);
     bool events = !status && kmbi_slice_is(&r->json, &key, "traceEvents");
+    if (!status && !events) status = read_other(r, &key, seen);
     kmbi_jsonr_unpin(&r->json);
     if (status) break;
-    if (events && seen)
-      status = kmbi_jsonr_fail(&r->json, "\"traceEvents\" stands twice");
-    else
-      status = events ? read_events(r) : kmbi_jsonr_value(&r->json, 1, &key);
-    seen = seen || events;
+    if (!events) continue;
+    status = seen ? kmbi_jsonr_fail(&r->json, "\"traceEvents\" stands twice")
+                  : read_events(r);
+    seen = true;
   }
   if (!status && !seen)
     return kmbi_jsonr_fail(&r->json,

@@ -1,4 +1,6 @@
-/* A trace as Chrome JSON. */
+/* A trace as Chrome JSON. Readers keep times as doubles of µs: where those
+ * would lose a nanosecond all of them count from a base, which our own reader
+ * adds. */
 #include "error.h"
 #include "out.h"
 #include "trace.h"
@@ -23,8 +25,31 @@ static void put_event(kmbi_out *out, bool first, const char *category,
   kmbi_out_string(out, name);
 }
 
-static void put_op(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
-                   bool first) {
+/* As far as a double of µs tells two nanoseconds apart. */
+#define LATEST_EXACT (1ULL << 53)
+
+static uint64_t base_of(const kmb_trace *trace) {
+  uint64_t first = UINT64_MAX, last = 0;
+  for (uint32_t i = 0; i < trace->ops.count; i++) {
+    const kmbi_op *op = kmbi_op_at(trace, i);
+    if (op->start < first) first = op->start;
+    if (op->end > last) last = op->end;
+  }
+  for (uint32_t i = 0; i < trace->calls.count; i++) {
+    const kmbi_call *call = kmbi_call_at(trace, i);
+    if (call->start < first) first = call->start;
+    if (call->end > last) last = call->end;
+  }
+  for (uint32_t i = 0; i < trace->ranges.count; i++) {
+    const kmbi_range *range = kmbi_range_at(trace, i);
+    if (range->start < first) first = range->start;
+    if (range->end > last) last = range->end;
+  }
+  return last < LATEST_EXACT ? 0 : first;
+}
+
+static void put_op(kmbi_out *out, const kmb_trace *trace, uint64_t base,
+                   uint32_t rank, bool first) {
   const kmbi_op *op = kmbi_op_at(trace, rank);
   const kmbi_lane *lane = kmbi_lane_at(trace, op->lane);
   const kmbi_trace_device *device = kmbi_rows_at(&trace->devices, lane->device);
@@ -34,7 +59,7 @@ static void put_op(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
   kmbi_out_format(out, ", \"pid\": %llu, \"tid\": %llu",
                   (unsigned long long)(known ? device->id : 0),
                   (unsigned long long)lane->stream);
-  put_us(out, "ts", op->start);
+  put_us(out, "ts", op->start - base);
   put_us(out, "dur", op->end - op->start);
   kmbi_out_put(out, ", \"args\": {");
   if (known)
@@ -45,8 +70,11 @@ static void put_op(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
                     (unsigned long long)lane->stream);
   if (op->bytes != KMBI_UNKNOWN)
     kmbi_out_format(out, "\"bytes\": %llu, ", (unsigned long long)op->bytes);
-  kmbi_out_format(out, "\"process\": %llu, \"correlation\": %llu}}",
-                  (unsigned long long)lane->process,
+  /* Without it an operation is of whatever process the calls are. */
+  if (!trace->one_process)
+    kmbi_out_format(out, "\"process\": %llu, ",
+                    (unsigned long long)lane->process);
+  kmbi_out_format(out, "\"correlation\": %llu}}",
                   (unsigned long long)op->correlation);
 }
 
@@ -60,21 +88,21 @@ static void put_host(kmbi_out *out, const kmb_trace *trace, uint32_t thread,
   put_us(out, "dur", end - start);
 }
 
-static void put_call(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
-                     bool first) {
+static void put_call(kmbi_out *out, const kmb_trace *trace, uint64_t base,
+                     uint32_t rank, bool first) {
   const kmbi_call *call = kmbi_call_at(trace, rank);
   put_event(out, first, "cuda_runtime", kmbi_name_at(trace, call->name)->text);
-  put_host(out, trace, call->thread, call->start, call->end);
+  put_host(out, trace, call->thread, call->start - base, call->end - base);
   kmbi_out_format(out, ", \"args\": {\"correlation\": %llu}}",
                   (unsigned long long)call->correlation);
 }
 
-static void put_range(kmbi_out *out, const kmb_trace *trace, uint32_t rank,
-                      bool first) {
+static void put_range(kmbi_out *out, const kmb_trace *trace, uint64_t base,
+                      uint32_t rank, bool first) {
   const kmbi_range *range = kmbi_range_at(trace, rank);
   put_event(out, first, "user_annotation",
             kmbi_name_at(trace, range->name)->text);
-  put_host(out, trace, range->thread, range->start, range->end);
+  put_host(out, trace, range->thread, range->start - base, range->end - base);
   kmbi_out_put(out, "}");
 }
 
@@ -87,15 +115,25 @@ kmb_status kmb_trace_write_chrome(const kmb_trace *trace, kmb_write_fn write,
                      !trace ? "trace" : "write");
   kmb_status status = kmbi_out_begin(&out, write, user);
   if (status) return status;
-  kmbi_out_put(&out, "{\"displayTimeUnit\": \"ns\",\n \"traceEvents\": [");
+  uint64_t base = base_of(trace);
+  kmbi_out_put(&out, "{\"displayTimeUnit\": \"ns\",\n");
+  if (base) {
+    kmbi_out_put(&out, " \"kmb_base_ns\": ");
+    kmbi_out_u64(&out, base);
+    kmbi_out_put(&out, ",\n");
+  }
+  if (trace->dropped)
+    kmbi_out_format(&out, " \"kmb_dropped\": \"%llu\",\n",
+                    (unsigned long long)trace->dropped);
+  kmbi_out_put(&out, " \"traceEvents\": [");
   for (uint32_t i = 0; i < trace->ops.count && !out.status; i++, first = false)
-    put_op(&out, trace, i, first);
+    put_op(&out, trace, base, i, first);
   for (uint32_t i = 0; i < trace->calls.count && !out.status;
        i++, first = false)
-    put_call(&out, trace, i, first);
+    put_call(&out, trace, base, i, first);
   for (uint32_t i = 0; i < trace->ranges.count && !out.status;
        i++, first = false)
-    put_range(&out, trace, i, first);
+    put_range(&out, trace, base, i, first);
   kmbi_out_put(&out, "]}\n");
   return kmbi_out_end(&out);
 }

@@ -28,6 +28,13 @@ const char *kmb_trace_format_name(kmb_trace_format format) {
   }
 }
 
+/* At a brace: whether libkmb's own key comes first. */
+static bool is_ours(const char *at) {
+  static const char key[] = "\"kmb_trace\"";
+  at += 1 + strspn(at + 1, " \t\r\n");
+  return strncmp(at, key, sizeof key - 1) == 0;
+}
+
 /* What the beginning says; AUTO for a text that may be a table. */
 static kmb_trace_format look(const kmbi_source *source) {
   const char *at = source->buffer + source->begin;
@@ -36,6 +43,7 @@ static kmb_trace_format look(const kmbi_source *source) {
     return KMB_TRACE_NSYS_SQLITE;
   if (size >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
   at += strspn(at, " \t\r\n");
+  if (*at == '{' && is_ours(at)) return KMB_TRACE_KMB;
   return *at == '{' || *at == '[' ? KMB_TRACE_CHROME_JSON : KMB_TRACE_AUTO;
 }
 
@@ -65,6 +73,7 @@ static kmb_status load_as(kmb_trace *trace, kmbi_source *source,
   char path[PATH_SIZE];
   if (format == KMB_TRACE_AUTO) format = look(source);
   if (format == KMB_TRACE_CHROME_JSON) return kmbi_load_chrome(trace, source);
+  if (format == KMB_TRACE_KMB) return kmbi_load_kmb(trace, source);
   if (!is_file_format(format)) return kmbi_load_csv(trace, source, format);
   if (source->path && !source->packed)
     return load_file(trace, source, source->path, format);

@@ -15,7 +15,7 @@ here=$PWD
 need $basic
 configure "$build"
 compile "$build" examples/host_gemm examples/cuda_copy examples/cuda_gemm \
-  examples/hip_gemm
+  examples/hip_gemm examples/cuda_trace
 case $build in
 /*) examples=$build/examples ;;
 *) examples=$PWD/$build/examples ;;
@@ -26,7 +26,7 @@ start=$(now)
 "$examples/host_gemm" "$@"
 status=$?
 # The driver's control device is there wherever the driver is.
-[ -e /dev/nvidiactl ] && for program in cuda_copy cuda_gemm; do
+[ -e /dev/nvidiactl ] && for program in cuda_copy cuda_gemm cuda_trace; do
   [ $status = 0 ] || break
   "$examples/$program"
   status=$?

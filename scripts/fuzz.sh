@@ -13,7 +13,7 @@ seconds=${1:-30}
 cd "${1:-$(dirname "$0")/..}" || exit 1
 [ $# = 0 ] || shift
 [ $# != 0 ] || set -- json peaks nsys-csv rocprof-csv chrome-json nsys-sqlite \
-  nvprof gzip
+  nvprof gzip kmb
 compiler=$(command -v clang || command -v clang-14) || {
   echo "clang was not found (Debian package clang)"
   exit 77

@@ -97,6 +97,7 @@ tests_part() {
   run 90 rows "$folder/gpu_rows"
   run 60 dependent "$folder/gpu_dependent"
   run 60 devices "$folder/gpu_devices"
+  run 60 record "$folder/gpu_record" "$out/record.json"
   run 60 busy "$folder/gpu_busy"
   run 60 blocking env CUDA_LAUNCH_BLOCKING=1 "$folder/gpu_functional" \
     each_timer_checks_and_times
@@ -126,6 +127,7 @@ hip_part() {
 
 examples_part() {
   run 60 cuda_copy "$folder/cuda_copy" cuda:0 "$out/cuda_copy.json"
+  run 60 cuda_trace "$folder/cuda_trace" cuda:0 "$out/cuda_trace.json"
   [ -x "$folder/cuda_gemm" ] &&
     run 90 cuda_gemm "$folder/cuda_gemm" cuda:0 "$out/cuda_gemm.json"
 }

@@ -246,6 +246,9 @@ static const kmb_backend_ops ops = {
     .telemetry = kmbi_cuda_telemetry,
     .plan_findings = kmbi_cuda_plan_findings,
     .zero_reference = "TRACE on plain launches",
+    .record_begin = kmbi_cuda_record_begin,
+    .record_point = kmbi_cuda_record_point,
+    .record_end = kmbi_cuda_record_end,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

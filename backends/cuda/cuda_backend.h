@@ -206,6 +206,14 @@ kmb_status kmbi_cuda_session_read(void *self, void *session, uint32_t from,
                                   uint32_t to, double *ns);
 void kmbi_cuda_session_close(void *self, void *session);
 
+/* recorder.c */
+kmb_status kmbi_cuda_record_begin(void *self, const kmb_record_params *params,
+                                  void **record);
+kmb_status kmbi_cuda_record_point(void *self, void *record, uint64_t *now_ns,
+                                  uint64_t *process, uint64_t *thread);
+kmb_status kmbi_cuda_record_end(void *self, void *record,
+                                const kmb_record_sink *sink);
+
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
                              uint64_t batch, double *ns,

@@ -55,8 +55,23 @@ enum {
 
 enum {
   KMBI_CUPTI_EXTERNAL_CUSTOM2 = 5, /* others use the first two */
-  KMBI_CUPTI_FLUSH_FORCED = 1
+  KMBI_CUPTI_FLUSH_FORCED = 1,
+  KMBI_CUPTI_DOMAIN_DRIVER = 1,
+  KMBI_CUPTI_DOMAIN_RUNTIME = 2
 };
+
+/* What a copy goes from and to: X(name, value, text); an A is an array. */
+#define KMBI_CUPTI_COPY_MAP(X)   \
+  X(HTOD, 1, "Host-to-Device")   \
+  X(DTOH, 2, "Device-to-Host")   \
+  X(HTOA, 3, "Host-to-Array")    \
+  X(ATOH, 4, "Array-to-Host")    \
+  X(ATOA, 5, "Array-to-Array")   \
+  X(ATOD, 6, "Array-to-Device")  \
+  X(DTOA, 7, "Device-to-Array")  \
+  X(DTOD, 8, "Device-to-Device") \
+  X(HTOH, 9, "Host-to-Host")     \
+  X(PTOP, 10, "Peer-to-Peer")
 
 /* Calls that start device work; without their record an operation cannot be
  * told from others'. X(name, callback id). */
@@ -123,6 +138,13 @@ enum {
   X(cudaLaunchKernelExC_v11060, 430)             \
   X(cudaLaunchKernelExC_ptsz_v11060, 431)
 
+enum {
+#define KMBI_CUPTI_COPY_ENUM(name, value, text) \
+  KMBI_CUPTI_COPY_##name = (value),
+  KMBI_CUPTI_COPY_MAP(KMBI_CUPTI_COPY_ENUM)
+#undef KMBI_CUPTI_COPY_ENUM
+};
+
 /* Prefixes of records. */
 typedef struct kmbi_cupti_kernel {
   uint32_t kind;
@@ -138,7 +160,8 @@ typedef struct kmbi_cupti_kernel {
 
 typedef struct kmbi_cupti_copy { /* memcpy, also from device to device */
   uint32_t kind;
-  uint32_t unused_0;
+  uint8_t copy_kind;
+  uint8_t unused_0[3];
   uint64_t bytes, start, end;
   uint32_t device, context, stream;
   uint32_t correlation; /* of kind MEMCPY alone */
@@ -159,6 +182,14 @@ typedef struct kmbi_cupti_set {
   uint64_t bytes, start, end;
   uint32_t device, context, stream, correlation;
 } kmbi_cupti_set;
+
+typedef struct kmbi_cupti_call { /* of the driver or the runtime */
+  uint32_t kind;
+  uint32_t id;
+  uint64_t start, end;
+  uint32_t process, thread, correlation;
+  uint32_t result;
+} kmbi_cupti_call;
 
 typedef struct kmbi_cupti_external {
   uint32_t kind;
@@ -202,7 +233,9 @@ typedef void (*kmbi_cupti_complete)(kmbi_cu_context context, uint32_t stream,
   X(cuptiActivityEnableRuntimeApi, 23, OPTIONAL,                               \
     (uint32_t id, uint8_t enable))                                             \
   X(cuptiGetContextId, 2, REQUIRED, (kmbi_cu_context context, uint32_t * id))  \
-  X(cuptiGetTimestamp, 1, REQUIRED, (uint64_t * ns))
+  X(cuptiGetTimestamp, 1, REQUIRED, (uint64_t * ns))                           \
+  X(cuptiGetCallbackName, 2, REQUIRED,                                         \
+    (kmbi_cupti_enum domain, uint32_t id, const char **name))
 
 typedef struct kmbi_cupti_api {
 #define KMBI_CUPTI_FIELD(name, version, need, arguments) \

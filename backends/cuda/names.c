@@ -33,7 +33,8 @@ static bool make_room(kmbi_cupti_names *names) {
 const char *kmbi_cupti_name(kmbi_cupti_names *names, const char *name) {
   if (!name || !make_room(names)) return NULL;
   size_t i = place_of(names->table, names->capacity, name);
-  if (!names->table[i] && names->count < MOST) {
+  size_t most = names->most ? names->most : MOST;
+  if (!names->table[i] && names->count < most) {
     names->table[i] = strdup(name);
     names->count += names->table[i] != NULL;
   }

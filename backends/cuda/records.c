@@ -19,6 +19,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static buffer *spare;
 static buffer *full, **full_end = &full;
 static unsigned allocated;
+/* Guards the recorder and all in it; taken alone. */
+static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
+static kmbi_cupti_recorder *recorder;
 
 void kmbi_cupti_buffer_request(uint8_t **data, size_t *size, size_t *records) {
   pthread_mutex_lock(&lock);
@@ -39,6 +42,29 @@ void kmbi_cupti_buffer_request(uint8_t **data, size_t *size, size_t *records) {
   *records = 0;
 }
 
+/* A recorder's is read at once, while the names in it live. True: it was. */
+static bool record_buffer(buffer *b) {
+  void *at = NULL;
+  kmbi_cupti_result result = KMBI_CUPTI_SUCCESS;
+  pthread_mutex_lock(&recording);
+  kmbi_cupti_recorder *r = recorder;
+  while (r && !result) {
+    result =
+        r->api->cuptiActivityGetNextRecord((uint8_t *)b->data, b->valid, &at);
+    if (!result) kmbi_cupti_recorder_take(r, at);
+  }
+  /* What follows in the buffer is lost, and how much nobody knows. */
+  if (r && result != KMBI_CUPTI_MAX_LIMIT_REACHED) r->broken = result;
+  pthread_mutex_unlock(&recording);
+  return r != NULL;
+}
+
+void kmbi_cupti_buffers_record(kmbi_cupti_recorder *to) {
+  pthread_mutex_lock(&recording);
+  recorder = to;
+  pthread_mutex_unlock(&recording);
+}
+
 void kmbi_cupti_buffer_complete(kmbi_cu_context context, uint32_t stream,
                                 uint8_t *data, size_t size, size_t valid) {
   (void)context;
@@ -47,6 +73,7 @@ void kmbi_cupti_buffer_complete(kmbi_cu_context context, uint32_t stream,
   if (!data) return;
   buffer *b = (buffer *)(void *)(data - offsetof(buffer, data));
   b->valid = valid;
+  if (valid && record_buffer(b)) b->valid = valid = 0;
   b->next = NULL;
   pthread_mutex_lock(&lock);
   if (valid) {

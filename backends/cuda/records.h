@@ -12,5 +12,11 @@ void kmbi_cupti_buffer_complete(kmbi_cu_context context, uint32_t stream,
 void kmbi_cupti_buffers_read(const kmbi_cupti_api *api,
                              kmbi_cupti_client *clients);
 void kmbi_cupti_buffers_drop(void);
+/* From now on buffers are read into this recorder as they come; NULL: they are
+ * kept for the clients. Nobody uses the one before any more. */
+void kmbi_cupti_buffers_record(kmbi_cupti_recorder *recorder);
+/* recorder.c: keeps what a record says. */
+void kmbi_cupti_recorder_take(kmbi_cupti_recorder *recorder,
+                              const void *record);
 
 #endif

@@ -22,6 +22,7 @@ static bool enabled;
 static bool used;       /* something was enabled once */
 static bool every_call; /* all calls are recorded, not only some */
 static bool probed;     /* whether single calls suffice is known */
+static bool recording;  /* there is a recorder, and then no client; `change` */
 static kmbi_cupti_subscriber subscriber;
 /* Turns changes of what is enabled, and of who is a client, into one after the
  * other; taken before `lock`. */
@@ -288,10 +289,16 @@ void kmbi_cupti_quiet_end(void) {
 
 /* Clients. */
 
+static kmb_status busy_recording(kmbi_cuda *self) {
+  return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                        "this process is being recorded: end the recording "
+                        "(kmb_trace_end) first");
+}
+
 static kmb_status join(kmbi_cuda *self, const kmbi_cupti_api *api,
                        kmbi_cupti_client *client) {
   pthread_mutex_lock(&change);
-  kmb_status status = subscribe(self, api);
+  kmb_status status = recording ? busy_recording(self) : subscribe(self, api);
   if (!status) {
     pthread_mutex_lock(&lock);
     client->serial = ++last_serial;
@@ -442,6 +449,113 @@ kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
     return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
                           "no memory for the tracer's records");
   return KMB_OK;
+}
+
+/* Recording. */
+
+enum { DEVICE_KINDS = 4 }; /* of `kinds`: operations */
+
+static void stop_recording(const kmbi_cupti_api *api) {
+  static const kmbi_cupti_enum calls[] = {KMBI_CUPTI_KIND_DRIVER,
+                                          KMBI_CUPTI_KIND_RUNTIME};
+  for (int i = 0; i < 2; i++)
+    (void)api->cuptiActivityDisable(calls[i]);
+  for (int i = DEVICE_KINDS; i-- > 0;)
+    (void)api->cuptiActivityDisable(kinds[i]);
+}
+
+/* Under `change`. What was counted as lost before is not the recording's. */
+static kmb_status start_recording(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+  size_t before = 0;
+  kmb_status status = KMB_OK;
+  kmbi_cupti_buffers_record(r);
+  for (int i = 0; !status && i < DEVICE_KINDS; i++)
+    status = CUPTI(self, r->api, cuptiActivityEnable, kinds[i]);
+  if (!status && r->with_calls)
+    status = CUPTI(self, r->api, cuptiActivityEnable, KMBI_CUPTI_KIND_RUNTIME);
+  if (!status && r->with_calls)
+    status = CUPTI(self, r->api, cuptiActivityEnable, KMBI_CUPTI_KIND_DRIVER);
+  if (!status)
+    status = CUPTI(self, r->api, cuptiActivityGetNumDroppedRecords, NULL, 0,
+                   &before);
+  if (!status) return KMB_OK;
+  stop_recording(r->api);
+  kmbi_cupti_buffers_record(NULL);
+  return status;
+}
+
+/* Under `change`. */
+static kmb_status record(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+  if (recording) return busy_recording(self);
+  pthread_mutex_lock(&lock);
+  bool measured = clients != NULL;
+  pthread_mutex_unlock(&lock);
+  if (measured)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                          "a measurement with TRACE runs in this process: "
+                          "record before or after it");
+  kmb_status status = subscribe(self, r->api);
+  if (status) return status;
+  status = start_recording(self, r);
+  if (status)
+    end_session(self, r->api);
+  else
+    recording = used = true;
+  return status;
+}
+
+kmb_status kmbi_cupti_record_begin(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+  kmb_status status = KMB_OK;
+  r->api = get_api(self, &status);
+  if (status) return status;
+  if (!enter(&tracing, &quiet))
+    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
+                          "another thread measures with EVENT or GRAPH, which "
+                          "recording would disturb");
+  pthread_mutex_lock(&change);
+  status = record(self, r);
+  pthread_mutex_unlock(&change);
+  if (status) leave(&tracing);
+  return status;
+}
+
+/* What is complete comes first: forced, records come that are not. */
+static kmb_status fetch(kmbi_cuda *self, const kmbi_cupti_recorder *r,
+                        size_t *dropped) {
+  kmb_status status = CUPTI(self, r->api, cuptiActivityFlushAll, 0);
+  stop_recording(r->api);
+  if (!status)
+    status =
+        CUPTI(self, r->api, cuptiActivityFlushAll, KMBI_CUPTI_FLUSH_FORCED);
+  if (!status)
+    status = CUPTI(self, r->api, cuptiActivityGetNumDroppedRecords, NULL, 0,
+                   dropped);
+  return status;
+}
+
+kmb_status kmbi_cupti_record_end(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+  kmb_status status = KMB_OK;
+  size_t dropped = 0;
+  pthread_mutex_lock(&change);
+  if (self->lost) {
+    status =
+        KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
+                       "cuda:%d was lost while it was recorded", self->ordinal);
+  } else {
+    status = fetch(self, r, &dropped);
+  }
+  kmbi_cupti_buffers_record(NULL);
+  if (!self->lost) end_session(self, r->api);
+  recording = false;
+  pthread_mutex_unlock(&change);
+  leave(&tracing);
+  r->dropped += dropped;
+  if (!status && r->broken)
+    status = check(self, r->api, r->broken, "cuptiActivityGetNextRecord");
+  if (!status && r->no_memory)
+    status = KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                            "no memory for all that was recorded");
+  return status;
 }
 
 /* One traced launch of ours: false if its records lack the external id. */

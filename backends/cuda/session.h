@@ -24,7 +24,36 @@ typedef struct kmbi_cupti_op { /* a device operation */
 typedef struct kmbi_cupti_names {
   char **table; /* by hash; a power of two of them */
   size_t count, capacity;
+  size_t most; /* 0: as many as a measurement may need */
 } kmbi_cupti_names;
+
+/* Rows of one size in chunks, from the C library. */
+typedef struct kmbi_cupti_rows {
+  struct kmbi_cupti_chunk *first, *last;
+  size_t size;  /* of a row */
+  size_t count; /* in all */
+} kmbi_cupti_rows;
+
+typedef struct kmbi_cupti_recorded_op {
+  uint64_t start, end, bytes;
+  const char *name; /* as long as the recorder; NULL: none */
+  uint32_t correlation, device, context, stream;
+  kmb_op_kind kind;
+  uint32_t copy_kind; /* of a copy */
+} kmbi_cupti_recorded_op;
+
+/* A recording: the session's only client while there is one. What CUPTI brings
+ * is read at once, on the thread that brings it. */
+typedef struct kmbi_cupti_recorder {
+  const kmbi_cupti_api *api;
+  kmbi_cupti_rows ops, calls; /* of …_recorded_op, kmbi_cupti_call */
+  kmbi_cupti_names names;
+  uint64_t limit;           /* of rows */
+  uint64_t dropped;         /* beyond the limit, and what CUPTI says it lost */
+  kmbi_cupti_result broken; /* why a buffer could not be read to its end */
+  bool with_calls;
+  bool no_memory; /* a record could not be kept */
+} kmbi_cupti_recorder;
 
 typedef struct kmbi_cupti_client {
   struct kmbi_cupti_client *next;
@@ -41,9 +70,9 @@ typedef struct kmbi_cupti_client {
   bool no_memory;   /* a record could not be kept */
 } kmbi_cupti_client;
 
-/* names.c: a copy that stays until it is released; NULL for NULL, beyond 4096
- * names, and without memory. From the C library, since records may be read on
- * another thread. */
+/* names.c: a copy that stays until it is released; NULL for NULL, beyond the
+ * most there may be (4096), and without memory. From the C library, since
+ * records may be read on another thread. */
 const char *kmbi_cupti_name(kmbi_cupti_names *names, const char *name);
 void kmbi_cupti_names_release(kmbi_cupti_names *names);
 
@@ -79,6 +108,14 @@ bool kmbi_cupti_was_used(void);
 kmb_status kmbi_cupti_look(kmbi_cuda *self);
 /* Which calls are recorded; NULL before the probe. */
 const char *kmbi_cupti_correlation(void);
+/* Turns on what a recording needs; KMB_ERR_BUSY while anything in this process
+ * measures with TRACE or records. */
+kmb_status kmbi_cupti_record_begin(kmbi_cuda *self,
+                                   kmbi_cupti_recorder *recorder);
+/* Turns it off, once all that has ended is read. Nothing is added to the
+ * recorder any more, whatever is returned. */
+kmb_status kmbi_cupti_record_end(kmbi_cuda *self,
+                                 kmbi_cupti_recorder *recorder);
 /* CUPTI's time now. */
 kmb_status kmbi_cupti_now(kmbi_cuda *self, double *ns);
 

@@ -446,6 +446,7 @@ VALUE(KMB_TRACE_NVPROF, 3);
 VALUE(KMB_TRACE_NSYS_REP, 4);
 VALUE(KMB_TRACE_ROCPROF_CSV, 5);
 VALUE(KMB_TRACE_CHROME_JSON, 6);
+VALUE(KMB_TRACE_KMB, 7);
 VALUE(KMB_CALL_LAUNCH, 1);
 VALUE(KMB_CALL_GRAPH_LAUNCH, 2);
 VALUE(KMB_CALL_SYNC, 3);
@@ -460,6 +461,7 @@ VALUE(KMB_GAPS_FROM, 2);
 VALUE(KMB_GAPS_TO, 4);
 VALUE(KMB_GAPS_HAS_DEVICE, 1);
 VALUE(KMB_GAPS_HAS_CAUSES, 2);
+VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
 MEMBER(kmb_pair, value, 8, 8, const char *);
@@ -870,7 +872,8 @@ MEMBER(kmb_trace_info, ranges, 40, 8, uint64_t);
 MEMBER(kmb_trace_info, tick_ns, 48, 8, uint64_t);
 MEMBER(kmb_trace_info, format, 56, 4, int32_t);
 MEMBER(kmb_trace_info, reserved, 60, 4, uint32_t);
-GROWS(kmb_trace_info, 64);
+MEMBER(kmb_trace_info, dropped, 64, 8, uint64_t);
+GROWS(kmb_trace_info, 72);
 
 MEMBER(kmb_trace_op, struct_size, 0, 8, size_t);
 MEMBER(kmb_trace_op, name, 8, 8, const char *);
@@ -1002,6 +1005,12 @@ MEMBER(kmb_gaps_latency, mean_ns, 32, 8, double);
 MEMBER(kmb_gaps_latency, median_ns, 40, 8, double);
 GROWS(kmb_gaps_latency, 48);
 
+MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
+MEMBER(kmb_record_params, flags, 16, 4, uint32_t);
+MEMBER(kmb_record_params, reserved, 20, 4, uint32_t);
+GROWS(kmb_record_params, 24);
+
 SIGNATURE(kmb_hooks_init, kmb_hooks (*)(void));
 SIGNATURE(kmb_device_params_init, kmb_device_params (*)(void));
 SIGNATURE(kmb_buffer_desc_init, kmb_buffer_desc (*)(void));
@@ -1039,6 +1048,7 @@ SIGNATURE(kmb_gaps_name_init, kmb_gaps_name (*)(void));
 SIGNATURE(kmb_gaps_stream_init, kmb_gaps_stream (*)(void));
 SIGNATURE(kmb_gaps_target_init, kmb_gaps_target (*)(void));
 SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
+SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
 SIGNATURE(kmb_abi_major, uint32_t (*)(void));
@@ -1187,6 +1197,8 @@ SIGNATURE(kmb_trace_get_call, int32_t (*)(const kmb_trace *, uint64_t,
     kmb_trace_call *));
 SIGNATURE(kmb_trace_get_range, int32_t (*)(const kmb_trace *, uint64_t,
     kmb_trace_range *));
+SIGNATURE(kmb_trace_write_json, int32_t (*)(const kmb_trace *,
+    int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_trace_write_chrome, int32_t (*)(const kmb_trace *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_gaps_analyse, int32_t (*)(const kmb_trace *,
@@ -1216,6 +1228,12 @@ SIGNATURE(kmb_gaps_write_json, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_gaps_write_text, int32_t (*)(const kmb_gaps *,
     int32_t (*)(void *, const void *, size_t), void *));
+SIGNATURE(kmb_trace_begin, int32_t (*)(kmb_device *,
+    const kmb_record_params *, kmb_recording **));
+SIGNATURE(kmb_trace_range_begin, int32_t (*)(kmb_recording *, const char *));
+SIGNATURE(kmb_trace_range_end, int32_t (*)(kmb_recording *));
+SIGNATURE(kmb_trace_end, int32_t (*)(kmb_recording *, kmb_trace **));
+SIGNATURE(kmb_trace_abandon, void (*)(kmb_recording *));
 
 /* The library must have each of them, too. */
 typedef void (*function)(void);
@@ -1318,6 +1336,7 @@ static const function functions[] = {
     (function)kmb_trace_get_op,
     (function)kmb_trace_get_call,
     (function)kmb_trace_get_range,
+    (function)kmb_trace_write_json,
     (function)kmb_trace_write_chrome,
     (function)kmb_gaps_analyse,
     (function)kmb_gaps_destroy,
@@ -1334,6 +1353,11 @@ static const function functions[] = {
     (function)kmb_gaps_get_finding,
     (function)kmb_gaps_write_json,
     (function)kmb_gaps_write_text,
+    (function)kmb_trace_begin,
+    (function)kmb_trace_range_begin,
+    (function)kmb_trace_range_end,
+    (function)kmb_trace_end,
+    (function)kmb_trace_abandon,
 };
 
 int main(void) {
@@ -1341,7 +1365,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 114 ? 0 : 1;
+  return count == 120 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

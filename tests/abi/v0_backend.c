@@ -172,6 +172,14 @@ MEMBER(kmb_device_op, kind, 40, 4, int32_t);
 MEMBER(kmb_device_op, reserved, 44, 4, int32_t);
 FINAL(kmb_device_op, 48);
 
+MEMBER(kmb_record_sink, struct_size, 0, 8, size_t);
+MEMBER(kmb_record_sink, ctx, 8, 8, void *);
+MEMBER(kmb_record_sink, op, 16, 8, int32_t (*)(void *, const kmb_trace_op *));
+MEMBER(kmb_record_sink, call, 24, 8, int32_t (*)(void *,
+    const kmb_trace_call *));
+MEMBER(kmb_record_sink, dropped, 32, 8, void (*)(void *, uint64_t));
+GROWS(kmb_record_sink, 40);
+
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
 MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
@@ -236,17 +244,23 @@ MEMBER(kmb_backend_ops, plan_findings, 280, 8, void (*)(void *, void *,
     void (*)(void *, int32_t, int32_t, const kmb_figure *, uint64_t,
     const char *), void *));
 MEMBER(kmb_backend_ops, zero_reference, 288, 8, const char *);
-MEMBER(kmb_backend_ops, aligned, 296, 4, uint32_t);
-MEMBER(kmb_backend_ops, barriers, 300, 4, uint32_t);
-MEMBER(kmb_backend_ops, barrier_open, 304, 8, int32_t (*)(void *,
+MEMBER(kmb_backend_ops, record_begin, 296, 8, int32_t (*)(void *,
+    const kmb_record_params *, void **));
+MEMBER(kmb_backend_ops, record_point, 304, 8, int32_t (*)(void *, void *,
+    uint64_t *, uint64_t *, uint64_t *));
+MEMBER(kmb_backend_ops, record_end, 312, 8, int32_t (*)(void *, void *,
+    const kmb_record_sink *));
+MEMBER(kmb_backend_ops, aligned, 320, 4, uint32_t);
+MEMBER(kmb_backend_ops, barriers, 324, 4, uint32_t);
+MEMBER(kmb_backend_ops, barrier_open, 328, 8, int32_t (*)(void *,
     const kmb_barrier_desc *, void **));
-MEMBER(kmb_backend_ops, barrier_enqueue, 312, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, barrier_enqueue, 336, 8, int32_t (*)(void *, void *,
     void *));
-MEMBER(kmb_backend_ops, barrier_time, 320, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, barrier_time, 344, 8, int32_t (*)(void *, void *,
     void *, const kmb_align *, double *));
-MEMBER(kmb_backend_ops, barrier_close, 328, 8, void (*)(void *, void *));
-MEMBER(kmb_backend_ops, barrier_text, 336, 8, const char *(*)(void *, void *));
-GROWS(kmb_backend_ops, 344);
+MEMBER(kmb_backend_ops, barrier_close, 352, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, barrier_text, 360, 8, const char *(*)(void *, void *));
+GROWS(kmb_backend_ops, 368);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

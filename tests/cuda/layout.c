@@ -109,6 +109,22 @@ COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy5);
 COPY(kmbi_cupti_copy, CUpti_ActivityMemcpy6);
 COPY(kmbi_cupti_peer, CUpti_ActivityMemcpyPtoP4);
 COPY(kmbi_cupti_set, CUpti_ActivityMemset4);
+FIELD(kmbi_cupti_copy, copy_kind, CUpti_ActivityMemcpy5, copyKind);
+FIELD(kmbi_cupti_copy, copy_kind, CUpti_ActivityMemcpy6, copyKind);
+FIELD(kmbi_cupti_call, kind, CUpti_ActivityAPI, kind);
+FIELD(kmbi_cupti_call, id, CUpti_ActivityAPI, cbid);
+FIELD(kmbi_cupti_call, start, CUpti_ActivityAPI, start);
+FIELD(kmbi_cupti_call, end, CUpti_ActivityAPI, end);
+FIELD(kmbi_cupti_call, process, CUpti_ActivityAPI, processId);
+FIELD(kmbi_cupti_call, thread, CUpti_ActivityAPI, threadId);
+FIELD(kmbi_cupti_call, correlation, CUpti_ActivityAPI, correlationId);
+FIELD(kmbi_cupti_call, result, CUpti_ActivityAPI, returnValue);
+EQUAL(sizeof(kmbi_cupti_call), sizeof(CUpti_ActivityAPI));
+#define COPY_KIND(name, value, text) \
+  EQUAL(value, CUPTI_ACTIVITY_MEMCPY_KIND_##name);
+KMBI_CUPTI_COPY_MAP(COPY_KIND)
+EQUAL(KMBI_CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
+EQUAL(KMBI_CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
 FIELD(kmbi_cupti_external, kind, CUpti_ActivityExternalCorrelation, kind);
 FIELD(kmbi_cupti_external, external_kind, CUpti_ActivityExternalCorrelation,
       externalKind);
@@ -151,6 +167,8 @@ SAME(OURS(cuptiGetContextId), __typeof__(cuptiGetContextId),
      "cuptiGetContextId");
 SAME(OURS(cuptiGetTimestamp), __typeof__(cuptiGetTimestamp),
      "cuptiGetTimestamp");
+SAME(CUptiResult(CUpti_CallbackDomain, uint32_t, const char **),
+     __typeof__(cuptiGetCallbackName), "cuptiGetCallbackName");
 SAME(CUptiResult(uint8_t *, size_t, CUpti_Activity **),
      __typeof__(cuptiActivityGetNextRecord), "cuptiActivityGetNextRecord");
 SAME(CUptiResult(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *),

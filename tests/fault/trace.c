@@ -34,6 +34,7 @@ static kmb_status whole_life(const char *path, kmb_trace_format format,
   if (!status) status = kmb_gaps_write_text(gaps, nowhere, NULL);
   if (!status) status = kmb_gaps_write_json(gaps, nowhere, NULL);
   if (!status) status = kmb_trace_write_chrome(trace, nowhere, NULL);
+  if (!status) status = kmb_trace_write_json(trace, nowhere, NULL);
   kmb_gaps_destroy(gaps);
   kmb_trace_destroy(trace);
   return status;

@@ -40,6 +40,39 @@ COPIES = ('"Kind","Direction","Stream_Id","Source_Agent_Id",'
           '"End_Timestamp"\n')
 
 
+def own():
+    return """{"kmb_trace": 1,
+ "tick_ns": 1,
+ "invalid": 1,
+ "dropped": 2,
+ "one_process": false,
+ "base_ns": "1700000000000000000",
+ "names": [
+  "k",
+  "cuLaunchKernel",
+  "step",
+  "NVIDIA H200"],
+ "devices": [[0,3], [null,3]],
+ "streams": [
+  [0,50,1,7],
+  [1,50,null,null]],
+ "threads": [[50,51]],
+ "ops": [
+  ["kernel",0,0,5,10,9,null],
+  ["memcpy",1,0,20,10,0,4096],
+  ["memset",0,0,25,10,11,64],
+  ["graph",0,0,50,5,0,null],
+  ["kernel",0,0,60,0,0,null]],
+ "calls": [
+  ["launch",0,1,0,3,9],
+  ["graph launch",0,1,30,3,10],
+  ["synchronisation",0,1,40,3,0],
+  ["other",0,1,45,3,0]],
+ "ranges": [
+  [0,2,0,30]]}
+"""
+
+
 def event(cat, name, ts, dur, tid=7, **args):
     return {'ph': 'X', 'cat': cat, 'name': name, 'pid': 9, 'tid': tid,
             'ts': ts, 'dur': dur, 'args': args}
@@ -145,6 +178,13 @@ def texts(folder):
         'chrome-json/bad-cut': json.dumps(kineto())[:400],
         'chrome-json/bad-deep': '[' * 100,
         'chrome-json/bad-tail': json.dumps(kineto()) + 'x',
+        'kmb/ok-all': own(),
+        'kmb/ok-compact': own().replace('\n', ''),
+        'kmb/ok-none': '{"kmb_trace": 1, "ops": []}',
+        'kmb/bad-cut': own()[:300],
+        'kmb/bad-order': '{"kmb_trace": 1, "ops": '
+                         '[["kernel",0,0,5,10,9,null]]}',
+        'kmb/bad-version': '{"kmb_trace": 2, "ops": []}',
     }
     for name, text in put.items():
         (folder / name).write_bytes(text.encode())
@@ -163,7 +203,7 @@ def texts(folder):
 def main():
     folder = pathlib.Path(sys.argv[1])
     for name in ('nsys-csv', 'rocprof-csv', 'chrome-json', 'nsys-sqlite',
-                 'nvprof', 'gzip'):
+                 'nvprof', 'gzip', 'kmb'):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for old in (folder / name).iterdir():
             old.unlink()

@@ -7,12 +7,12 @@
 
 #include "require.h"
 
-static kmb_trace_format format_of(const char *folder) {
+static kmb_trace_format format_of(const char *path) {
 #define COMPARE(name, value, text) \
-  if (strstr(folder, "/" text "/")) return (value);
+  if (strstr(path, "/corpus/" text "/")) return (value);
   KMB_TRACE_FORMAT_MAP(COMPARE)
 #undef COMPARE
-  REQUIRE(strstr(folder, "/gzip/"));
+  REQUIRE(strstr(path, "/corpus/gzip/"));
   return KMB_TRACE_AUTO;
 }
 

@@ -3,6 +3,8 @@
 
 #include "require.h"
 
+#include <stdbool.h>
+
 enum { UNPACKED_LIMIT = 1 << 22 };
 
 typedef struct input {
@@ -115,21 +117,26 @@ static void check_gaps(const kmb_trace *trace) {
   kmb_gaps_destroy(gaps);
 }
 
-static void check_copy(const kmb_trace *trace, const kmb_trace_info *info) {
+static void check_copy(const kmb_trace *trace, const kmb_trace_info *info,
+                       bool own) {
   kmb_trace *copy = NULL;
   kmb_trace_info again = kmb_trace_info_init();
   kmb_trace_op a = kmb_trace_op_init(), b = kmb_trace_op_init();
   output out = {NULL, 0};
-  REQUIRE_OK(kmb_trace_write_chrome(trace, take, &out));
+  REQUIRE_OK(own ? kmb_trace_write_json(trace, take, &out)
+                 : kmb_trace_write_chrome(trace, take, &out));
   REQUIRE_OK(read_trace(KMB_TRACE_AUTO, out.data, out.size, &copy));
   REQUIRE_OK(kmb_trace_get_info(copy, &again));
-  REQUIRE(again.ops == info->ops && again.invalid == 0);
+  REQUIRE(again.ops == info->ops);
+  REQUIRE(again.invalid == (own ? info->invalid : 0));
+  REQUIRE(again.dropped == info->dropped);
   REQUIRE(again.calls == info->calls && again.ranges == info->ranges);
   for (uint64_t i = 0; i < info->ops; i++) {
     REQUIRE_OK(kmb_trace_get_op(trace, i, &a));
     REQUIRE_OK(kmb_trace_get_op(copy, i, &b));
     REQUIRE(a.start_ns == b.start_ns && a.end_ns == b.end_ns);
     REQUIRE(a.kind == b.kind && a.correlation == b.correlation);
+    REQUIRE(!own || a.flags == b.flags);
     REQUIRE_STR(a.name, b.name);
   }
   free(out.data);
@@ -143,7 +150,8 @@ int fuzz_trace(kmb_trace_format format, const uint8_t *data, size_t size) {
   REQUIRE_OK(kmb_trace_get_info(trace, &info));
   check_ops(trace, &info);
   check_gaps(trace);
-  check_copy(trace, &info);
+  check_copy(trace, &info, false);
+  check_copy(trace, &info, true);
   kmb_trace_destroy(trace);
   return 1;
 }

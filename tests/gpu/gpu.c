@@ -89,7 +89,8 @@ void gpu_open(gpu *g, const char *name, const kmb_device_params *callers) {
     fprintf(stderr, "%s: %s\n", name, kmb_last_error(NULL, NULL));
     exit(1);
   }
-  CU(g, cuDeviceGet, &g->ordinal, atoi(name + strlen("cuda:")));
+  CU(g, cuDeviceGet, &g->ordinal,
+     (int)strtol(name + strlen("cuda:"), NULL, 10));
   CU(g, cuDevicePrimaryCtxRetain, &g->context, g->ordinal);
   CU(g, cuCtxSetCurrent, g->context);
   CU(g, cuModuleLoadData, &g->module, gpu_kernels_ptx);

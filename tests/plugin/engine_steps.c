@@ -356,6 +356,21 @@ static void a_batch_is_long_against_tick_and_clock(void) {
   finish(&t);
 }
 
+/* The clock's step is shared by the iterations of a sample: the interval is no
+ * wider for it than a step of one, and the rule can still converge. */
+static void a_tick_is_shared_by_a_batch(void) {
+  trial t;
+  begin(&t, "kernel=20000,tick=3200");
+  t.p.timer = KMB_TIMER_GRAPH;
+  t.p.cache = KMB_CACHE_WARM;
+  t.p.batch = 64;
+  run(&t);
+  REQUIRE_STR(text(&t, KMB_VALUE_STOP_REASON), "CONVERGED");
+  REQUIRE(f64(&t, KMB_VALUE_INTERVAL_HIGH) - f64(&t, KMB_VALUE_INTERVAL_LOW) <
+          2 * 3200 / 64.0);
+  finish(&t);
+}
+
 static void a_replay_has_a_longest(void) {
   trial t;
   begin(&t, "kernel=1");
@@ -610,6 +625,7 @@ int main(void) {
   RUN(four_rounds_have_none);
   RUN(each_timer_comes_to_the_same_time);
   RUN(a_batch_is_long_against_tick_and_clock);
+  RUN(a_tick_is_shared_by_a_batch);
   RUN(a_replay_has_a_longest);
   RUN(a_callers_batch_is_kept_or_refused);
   RUN(a_callers_batch_does_not_stand_against_a_fallback);

@@ -371,6 +371,41 @@ static void ranges_select_by_time_without_calls(void) {
   kmb_trace_destroy(trace);
 }
 
+/* One call starts work on all devices, and each has a latency of its own. */
+static void each_device_has_its_latency(void) {
+  enum { DEVICES = 2000, OPS = 3 };
+  static char text[DEVICES * OPS * 128 + 256];
+  char *to = text;
+  to += sprintf(to, "{\"kmb_trace\": 1, \"names\": [\"k\", \"cuGraphLaunch\"], "
+                    "\"threads\": [[1, 2]],\n\"devices\": [");
+  for (int i = 0; i < DEVICES; i++)
+    to += sprintf(to, "%s[%d, 0]", i ? "," : "", DEVICES - i);
+  to += sprintf(to, "],\n\"streams\": [");
+  for (int i = 0; i < DEVICES; i++)
+    to += sprintf(to, "%s[%d, 1, 1, 7]", i ? "," : "", i);
+  to += sprintf(to, "],\n\"ops\": [");
+  for (int i = 0; i < DEVICES * OPS; i++)
+    to += sprintf(to, "%s[\"kernel\", %d, 0, %d, 5, %d, null]", i ? "," : "",
+                  i % DEVICES, 100 + i, i < DEVICES ? 9 : 0);
+  sprintf(to, "],\n\"calls\": [[\"graph launch\", 0, 1, 90, 3, 9]]}");
+  kmb_trace *trace = load_n(text, strlen(text));
+  kmb_gaps *gaps = analyse(trace, "k");
+  REQUIRE_EQ(kmb_gaps_device_count(gaps), DEVICES);
+  for (uint64_t i = 0; i < DEVICES; i++) {
+    kmb_gaps_latency latency = kmb_gaps_latency_init();
+    kmb_gaps_target target = kmb_gaps_target_init();
+    REQUIRE_OK(kmb_gaps_get_latency(gaps, i, &latency));
+    REQUIRE_EQ(latency.count, 1);
+    /* They come by number, the last of the file first. */
+    REQUIRE_EQ(latency.longest_ns, 10 + DEVICES - 1 - i);
+    REQUIRE_OK(kmb_gaps_get_target(gaps, i, &target));
+    REQUIRE_EQ(target.count, OPS);
+    REQUIRE(target.median_duration_ns == 5);
+  }
+  kmb_gaps_destroy(gaps);
+  kmb_trace_destroy(trace);
+}
+
 static void overlapping_launches_have_no_interval_between(void) {
   kmb_trace *trace = load(SHORT "10,100,G (0),7,k\n20,10,G (0),8,k\n"
                                 "50,10,G (0),8,k\n200,10,G (0),7,k\n");
@@ -506,6 +541,7 @@ int main(void) {
   RUN(graph_spans_are_said_to_hide_kernels);
   RUN(ranges_select_by_launch);
   RUN(ranges_select_by_time_without_calls);
+  RUN(each_device_has_its_latency);
   RUN(overlapping_launches_have_no_interval_between);
   RUN(only_kernels_are_targets);
   RUN(wrong_arguments_are_refused);

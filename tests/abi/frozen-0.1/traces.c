@@ -1,6 +1,6 @@
-/* A program of 0.1 that uses all of trace.h: built against the frozen headers
- * of that release and linked to the library of today. Not edited once 0.1 is
- * tagged. */
+/* A program of 0.1 that uses all of trace.h and record.h: built against the
+ * frozen headers of that release and linked to the library of today. Not edited
+ * once 0.1 is tagged. */
 #include "check.h"
 
 static const char table[] =
@@ -127,6 +127,35 @@ static void findings_say_why(const kmb_gaps *gaps) {
   HOLDS(finding.code == KMB_FINDING_INVALID_TIMESTAMPS && finding.message[0]);
 }
 
+static void recordings(void) {
+  kmb_record_params params = kmb_record_params_init();
+  kmb_device *device = NULL;
+  kmb_recording *recording = NULL;
+  kmb_trace *trace = NULL;
+  params.row_limit = 10;
+  params.flags = KMB_RECORD_NO_CALLS;
+  OK(kmb_device_open("host", NULL, &device));
+  HOLDS(kmb_trace_begin(device, &params, &recording) == KMB_ERR_UNSUPPORTED);
+  HOLDS(!recording);
+  HOLDS(kmb_trace_range_begin(NULL, "step") == KMB_ERR_INVALID);
+  HOLDS(kmb_trace_range_end(NULL) == KMB_ERR_INVALID);
+  HOLDS(kmb_trace_end(NULL, &trace) == KMB_ERR_INVALID);
+  kmb_trace_abandon(NULL);
+  kmb_device_close(device);
+}
+
+static void own_json(const kmb_trace *trace) {
+  static text json;
+  kmb_trace_info info = kmb_trace_info_init(), again = info;
+  OK(kmb_trace_write_json(trace, append, &json));
+  kmb_trace *copy = load(&json, KMB_TRACE_KMB);
+  OK(kmb_trace_get_info(trace, &info));
+  OK(kmb_trace_get_info(copy, &again));
+  HOLDS(again.ops == info.ops && again.invalid == info.invalid);
+  HOLDS(again.dropped == 0);
+  kmb_trace_destroy(copy);
+}
+
 int main(void) {
   static text from, again, json, words;
   OK(append(&from, table, sizeof table - 1));
@@ -152,6 +181,8 @@ int main(void) {
   HOLDS(strstr(words.data, "utilization"));
   kmb_gaps_destroy(gaps);
   OK(kmb_trace_write_chrome(trace, append, &again));
+  own_json(trace);
+  recordings();
   kmb_trace_destroy(trace);
   kmb_trace_destroy(load(&again, KMB_TRACE_CHROME_JSON));
   puts("ok");

@@ -10,6 +10,7 @@
 #define KMB_BACKEND_H
 
 #include <kmb/bench.h>
+#include <kmb/record.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -236,6 +237,19 @@ typedef struct kmb_device_op {
 
 typedef void (*kmb_device_op_fn)(void *user, const kmb_device_op *op);
 
+/** Takes what was recorded, of the library: any status but KMB_OK ends it and
+ * is to be returned. Names are copied. */
+typedef struct kmb_record_sink {
+  size_t struct_size;
+  void *ctx;
+  /** Of the flags those for device, stream, bytes and correlation count. */
+  kmb_status (*op)(void *ctx, const kmb_trace_op *op);
+  /** Without a `kind` the library takes it from the name. */
+  kmb_status (*call)(void *ctx, const kmb_trace_call *call);
+  /** Records that were lost, in all. */
+  void (*dropped)(void *ctx, uint64_t count);
+} kmb_record_sink;
+
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
   size_t struct_size;
@@ -352,6 +366,21 @@ typedef struct kmb_backend_ops {
   void (*plan_findings)(void *self, void *plan, kmb_find_fn find, void *user);
   /** What `bias` is against, for people: where zero is. Optional. */
   const char *zero_reference;
+
+  /** Recordings of what the process does on its devices, whoever starts it. All
+   *  three or none; optional. Nothing else is called meanwhile but attributes.
+   *
+   *  `record_point` may be called by several threads at once: the tracer's time
+   *  and how it numbers this process and thread. `record_end` gives what was
+   *  recorded, in any order, or drops it where `sink` is NULL; the recording is
+   *  gone whatever it returns. In a forked child it gives back host memory
+   *  alone. */
+  kmb_status (*record_begin)(void *self, const kmb_record_params *params,
+                             void **record);
+  kmb_status (*record_point)(void *self, void *record, uint64_t *now_ns,
+                             uint64_t *process, uint64_t *thread);
+  kmb_status (*record_end)(void *self, void *record,
+                           const kmb_record_sink *sink);
 
   /** Several ranks. Bits (1 << KMB_TIMER_…) of the timers whose plans do what
    *  kmb_plan_desc::align asks; 0: the backend measures one rank alone. */

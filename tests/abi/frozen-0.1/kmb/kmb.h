@@ -12,6 +12,7 @@
 #include <kmb/comm.h>
 #include <kmb/device.h>
 #include <kmb/metadata.h>
+#include <kmb/record.h>
 #include <kmb/result.h>
 #include <kmb/roofline.h>
 #include <kmb/trace.h>

@@ -1,7 +1,8 @@
 /**
  * @file trace.h
- * What a device did and when, loaded from a profiler's file, and where it
- * waited: gaps, what they are charged to, and what closing them could give.
+ * What a device did and when, recorded in this process or loaded from a
+ * profiler's file, and where it waited: gaps, what they are charged to, and
+ * what closing them could give.
  */
 #ifndef KMB_TRACE_H
 #define KMB_TRACE_H
@@ -15,7 +16,7 @@ extern "C" {
 /** @defgroup trace Traces and gaps
  *  A trace is a list of device operations and, where its source has them, the
  *  host's calls that caused them and named ranges. It never changes once it is
- *  loaded, so several threads may read it. docs/gaps.md shows how to read an
+ *  there, so several threads may read it. docs/gaps.md shows how to read an
  *  analysis.
  *
  *  Points in time and lengths are whole nanoseconds in 64 bits: a double loses
@@ -35,7 +36,8 @@ typedef int32_t kmb_trace_format;
   X(NVPROF, 3, "nvprof")           \
   X(NSYS_REP, 4, "nsys-rep")       \
   X(ROCPROF_CSV, 5, "rocprof-csv") \
-  X(CHROME_JSON, 6, "chrome-json")
+  X(CHROME_JSON, 6, "chrome-json") \
+  X(KMB, 7, "kmb") /* a recording, and kmb_trace_write_json() */
 
 enum {
 #define KMB_TRACE_FORMAT_ENUM(name, value, text) KMB_TRACE_##name = (value),
@@ -91,6 +93,9 @@ typedef struct kmb_trace_info {
   uint64_t tick_ns; /**< step of the source's points in time */
   kmb_trace_format format;
   uint32_t reserved;
+  /** Records that a recording lost: of operations and calls together, which
+   *  nothing can tell apart any more. */
+  uint64_t dropped;
 } kmb_trace_info;
 
 static inline kmb_trace_info kmb_trace_info_init(void) {
@@ -286,8 +291,24 @@ KMB_API kmb_status kmb_trace_get_call(const kmb_trace *trace, uint64_t index,
 KMB_API kmb_status kmb_trace_get_range(const kmb_trace *trace, uint64_t index,
                                        kmb_trace_range *range);
 
+/** Writes a trace as libkmb's own JSON, which kmb_trace_load() reads: all that
+ *  the trace holds, the counts of invalid and dropped rows too.
+ *  @param trace  a trace
+ *  @param write  takes the output, UTF-8
+ *  @param user   given to `write`
+ *  @retval KMB_ERR_INVALID  NULL
+ *  @retval KMB_ERR_NOMEM    out of memory
+ *  @return KMB_OK, or what `write` returned
+ *  @thread any
+ *  @blocks as `write` does
+ *  @since 0.1 */
+KMB_API kmb_status kmb_trace_write_json(const kmb_trace *trace,
+                                        kmb_write_fn write, void *user);
+
 /** Writes a trace as Chrome JSON, which Perfetto and kmb_trace_load() read.
- *  Times are in µs with three decimals, so no nanosecond is lost.
+ *  Times are in µs with three decimals, so no nanosecond is lost. Where they
+ *  would be too long for a reader that uses doubles they count from
+ *  "kmb_base_ns", which kmb_trace_load() adds again.
  *  @param trace  a trace
  *  @param write  takes the output, UTF-8
  *  @param user   given to `write`

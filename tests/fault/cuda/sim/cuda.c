@@ -200,7 +200,9 @@ kmbi_cu_result sim_cuCtxResetPersistingL2Cache(void) {
 unsigned cuCtxSynchronize(void) {
   ENTER_CONTEXT(cuCtxSynchronize, SIM_CALL);
   if (!sim_capturing(sim_current())) {
+    uint64_t start = sim_now();
     sim_drain("cuCtxSynchronize");
+    sim_trace_waited(17, start);
     return sim_usable();
   }
   sim_invalidate_all(sim_current());

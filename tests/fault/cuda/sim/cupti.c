@@ -160,3 +160,21 @@ kmbi_cupti_result sim_cuptiGetTimestamp(uint64_t *ns) {
   *ns = sim_trace_clock();
   return 0;
 }
+
+kmbi_cupti_result sim_cuptiGetCallbackName(kmbi_cupti_enum domain, uint32_t id,
+                                           const char **name) {
+  SIM_ENTER(cuptiGetCallbackName, SIM_CALL);
+  *name = NULL;
+  if (domain != KMBI_CUPTI_DOMAIN_DRIVER) return INVALID_PARAMETER;
+  switch (id) {
+#define CASE(text, number) \
+  case number:             \
+    *name = #text;         \
+    return 0;
+    KMBI_CUPTI_DRIVER_CALLS(CASE)
+    CASE(cuCtxSynchronize, 17)
+#undef CASE
+  default:
+    return INVALID_PARAMETER;
+  }
+}

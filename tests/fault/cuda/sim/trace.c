@@ -2,6 +2,7 @@
  * to them, and how they get into buffers. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "costs.h"
 #include "inside.h"
@@ -15,12 +16,7 @@ typedef union record {
   kmbi_cupti_copy copy;
   kmbi_cupti_set set;
   kmbi_cupti_external external;
-  struct {
-    uint32_t kind;
-    uint32_t id;
-    uint64_t start, end;
-    uint32_t process, thread, correlation;
-  } call;
+  kmbi_cupti_call call;
   unsigned char all[216]; /* as large as a kernel's, CUDA 13.0 */
 } record;
 
@@ -110,13 +106,27 @@ uint32_t sim_trace_call(uint32_t callback_id) {
                              .correlation = correlation}};
     add(&r);
   }
+  uint64_t now = sim_trace_clock();
   record call = {.call = {.kind = KMBI_CUPTI_KIND_DRIVER,
                           .id = callback_id,
-                          .start = sim_trace_clock(),
-                          .end = sim_trace_clock(),
+                          .start = now - SIM_LAUNCH,
+                          .end = now,
+                          .process = (uint32_t)getpid(),
+                          .thread = (uint32_t)(uintptr_t)pthread_self(),
                           .correlation = correlation}};
   add(&call);
   return correlation;
+}
+
+void sim_trace_waited(uint32_t callback_id, uint64_t start) {
+  record call = {.call = {.kind = KMBI_CUPTI_KIND_DRIVER,
+                          .id = callback_id,
+                          .start = start + EPOCH,
+                          .end = sim_trace_clock(),
+                          .process = (uint32_t)getpid(),
+                          .thread = (uint32_t)(uintptr_t)pthread_self(),
+                          .correlation = ++last_correlation}};
+  if (tracer.enabled[KMBI_CUPTI_KIND_DRIVER]) add(&call);
 }
 
 static bool each(unsigned every) {
@@ -154,6 +164,8 @@ void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
   } else if (op->kind == COPY) {
     if (!tracer.enabled[KMBI_CUPTI_KIND_MEMCPY]) return;
     r.copy = (kmbi_cupti_copy){.kind = KMBI_CUPTI_KIND_MEMCPY,
+                               .copy_kind = op->value ? KMBI_CUPTI_COPY_HTOD
+                                                      : KMBI_CUPTI_COPY_DTOH,
                                .bytes = op->bytes,
                                .start = start,
                                .end = end,
