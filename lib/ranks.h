@@ -127,7 +127,7 @@ const char *kmbi_barrier_name(kmb_barrier barrier);
 kmb_status kmbi_ranks_take(struct kmbi_run *run, void *plan, uint64_t batch,
                            uint64_t count, double until_ns, uint64_t *got);
 kmb_status kmbi_ranks_enqueued(void *run);
-/* Each slot once on plain launches, before anything is captured. */
+/* Each slot once on plain launches, before anything is captured or gated. */
 kmb_status kmbi_ranks_first_use(struct kmbi_run *run);
 /* Keeps each rank's span of the block's sample `i` at `place`. */
 kmb_status kmbi_ranks_keep(struct kmbi_run *run, uint64_t i, size_t place);

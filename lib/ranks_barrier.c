@@ -21,7 +21,7 @@ static kmb_status exchange(void *ctx, const void *mine, void *all,
     return kmbi_fail(KMB_ERR_INTERNAL, "a barrier exchanges %zu bytes", bytes);
   kmb_status status =
       kmbi_ranks_give(run, KMBI_SAY_BARRIER, KMB_OK, mine, bytes, bytes);
-  for (uint32_t r = 0; !status && r < run->ranks.size; r++)
+  for (uint32_t r = 0; !status && all && r < run->ranks.size; r++)
     memcpy((char *)all + (size_t)r * bytes, kmbi_ranks_given(run, r), bytes);
   return status;
 }
@@ -126,13 +126,19 @@ static kmb_status measure(kmbi_run *run, double *p50, double *p99) {
   return status;
 }
 
+/* Another barrier need not fail, too: a vendor's library may have an error of
+ * its own. */
+static bool is_passable(kmb_status status) {
+  return kmbi_is_local(status) || status == KMB_ERR_VENDOR;
+}
+
 /* Opens and judges it. One that cannot be had is noted. */
 static kmb_status try_one(kmbi_run *run, kmb_barrier kind, double *p50,
                           double *p99) {
   kmb_status status = open_one(run, kind);
   if (!status) status = measure(run, p50, p99);
   if (status) kmbi_ranks_barrier_close(run);
-  if (kmbi_is_local(status))
+  if (is_passable(status))
     note(&run->ranks, kind, kmb_last_error(NULL, NULL));
   return status;
 }
@@ -203,7 +209,7 @@ static kmb_status choose(kmbi_run *run) {
     return take_named(run, KMB_BARRIER_CALLER);
   if (ranks->barriers >> KMB_BARRIER_NCCL & 1) {
     status = take_named(run, KMB_BARRIER_NCCL);
-    if (!kmbi_is_local(status)) return status;
+    if (!is_passable(status)) return status;
   }
   return take_named(run, KMB_BARRIER_HOST);
 }

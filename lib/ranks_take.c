@@ -82,9 +82,7 @@ kmb_status kmbi_ranks_take(kmbi_run *run, void *plan, uint64_t batch,
 }
 
 kmb_status kmbi_ranks_first_use(kmbi_run *run) {
-  if (!run->ranks.comm || run->p.graphs ||
-      run->choice.launch_mode != KMB_LAUNCH_GRAPH)
-    return KMB_OK;
+  if (!run->ranks.comm || run->p.graphs) return KMB_OK;
   kmb_status status = KMB_OK;
   for (uint32_t s = 0; !status && s < run->slots; s++) {
     if (run->p.reset) status = run->p.reset(run->p.reset_user, s, run->stream);

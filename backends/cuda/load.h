@@ -9,6 +9,7 @@
 #include "cupti_api.h"
 #include "driver_api.h"
 #include "lt_api.h"
+#include "nccl_api.h"
 #include "nvml_api.h"
 
 enum { KMBI_CUDA_TEXT = 256 };
@@ -26,6 +27,9 @@ const kmbi_cu_driver *kmbi_cuda_driver(kmbi_cuda_failure *failure);
 const kmbi_cupti_api *kmbi_cuda_cupti(kmbi_cuda_failure *failure);
 const kmbi_nvml_api *kmbi_cuda_nvml(kmbi_cuda_failure *failure);
 const kmbi_lt_api *kmbi_cuda_lt(kmbi_cuda_failure *failure);
+/* `ours`: for a communicator of our own, which is had only where NVLink
+ * multicast is off. */
+const kmbi_nccl_api *kmbi_cuda_nccl(bool ours, kmbi_cuda_failure *failure);
 /* Where the library that a table came from lies; "" if it was not opened. */
 const char *kmbi_cuda_cupti_path(void);
 

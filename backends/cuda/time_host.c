@@ -12,6 +12,8 @@ static kmb_status batch(kmbi_cuda_plan *plan, kmb_sample *sample) {
     plan->asked = true;
     plan->parted = kmbi_cuda_is_linked(plan);
   }
+  const kmb_align *align = plan->desc.align;
+  if (align) status = align->all_enqueued(align->ctx);
   double started = kmbi_cuda_now();
   for (uint64_t i = 0; !status && i < plan->desc.batch; i++) {
     if (i) status = kmbi_cuda_part(plan);

@@ -1,0 +1,177 @@
+/* Barriers between the devices of several ranks. */
+#include "barrier.h"
+
+#include "plan.h"
+
+kmb_status kmbi_cuda_barrier_open(void *opened, const kmb_barrier_desc *desc,
+                                  void **created) {
+  kmbi_cuda *self = opened;
+  const kmb_host *host = self->host;
+  kmbi_cu_context before = NULL;
+  size_t size = sizeof(kmbi_cuda_barrier) + desc->size * sizeof(kmbi_cuda_peer);
+  *created = NULL;
+  kmbi_cuda_barrier *b =
+      host->alloc(host->ctx, size, _Alignof(kmbi_cuda_barrier));
+  if (!b)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "no memory for a barrier of %u ranks",
+                          (unsigned)desc->size);
+  memset(b, 0, size);
+  b->self = self;
+  b->desc = *desc;
+  b->size = size;
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status) {
+    status = desc->kind == KMB_BARRIER_NCCL ? kmbi_cuda_nccl_open(b)
+                                            : kmbi_cuda_flags_open(b);
+    kmbi_cuda_leave(self, before);
+  }
+  if (status) {
+    kmbi_cuda_barrier_close(self, b);
+    return status;
+  }
+  self->barrier = b;
+  *created = b;
+  return KMB_OK;
+}
+
+void kmbi_cuda_barrier_close(void *opened, void *created) {
+  kmbi_cuda *self = opened;
+  kmbi_cuda_barrier *b = created;
+  const kmb_host *host = self->host;
+  kmbi_cu_context before = NULL;
+  if (self->barrier == b) self->barrier = NULL;
+  /* What is lost is abandoned. */
+  if (kmbi_cuda_reenter(self, &before)) {
+    if (b->desc.kind == KMB_BARRIER_NCCL)
+      kmbi_cuda_nccl_close(b);
+    else
+      kmbi_cuda_flags_close(b);
+    kmbi_cuda_leave(self, before);
+  }
+  host->free(host->ctx, b, b->size);
+}
+
+static kmb_status enqueue(kmbi_cuda_barrier *b, kmbi_cu_stream stream) {
+  switch (b->desc.kind) {
+  case KMB_BARRIER_NCCL:
+    return kmbi_cuda_nccl_enqueue(b, stream);
+  case KMB_BARRIER_STREAM:
+    return kmbi_cuda_flags_stream(b, stream);
+  default:
+    return kmbi_cuda_flags_launch(b, stream, false);
+  }
+}
+
+kmb_status kmbi_cuda_barrier_enqueue(void *opened, void *created,
+                                     void *stream) {
+  kmbi_cuda *self = opened;
+  kmbi_cu_context before = NULL;
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status) status = enqueue(created, stream);
+  kmbi_cuda_leave(self, before);
+  return status;
+}
+
+const char *kmbi_cuda_barrier_text(void *opened, void *created) {
+  (void)opened;
+  return ((const kmbi_cuda_barrier *)created)->text;
+}
+
+/* Words of ours get the number that is awaited, by a stream of its own. A rank
+ * that comes later finds it passed, and the communicator poisoned. */
+void kmbi_cuda_barrier_rescue(kmbi_cuda *self) {
+  kmbi_cuda_barrier *b = self->barrier;
+  const kmbi_cu_driver *driver = self->driver;
+  kmbi_cu_stream side = NULL;
+  if (!b || self->lost || b->desc.kind == KMB_BARRIER_NCCL) return;
+  if (driver->cuStreamCreate(&side, KMBI_CU_STREAM_NON_BLOCKING)) return;
+  (void)driver->cuMemsetD32Async(self->space->words, b->number,
+                                 (size_t)b->desc.size * (KMBI_CUDA_WORD / 4),
+                                 side);
+  (void)kmbi_cuda_finish(self, side);
+  if (!self->lost) (void)driver->cuStreamDestroy(side);
+}
+
+static volatile uint32_t *bad_word(const kmbi_cuda *self) {
+  return self->space->gate + KMBI_CUDA_BAD / sizeof(uint32_t);
+}
+
+kmb_status kmbi_cuda_barrier_check(kmbi_cuda *self) {
+  const kmbi_cuda_barrier *b = self->barrier;
+  if (!b || !self->space->gate) return KMB_OK;
+  uint32_t bad = __atomic_exchange_n(bad_word(self), 0, __ATOMIC_SEQ_CST);
+  if (!bad) return KMB_OK;
+  return KMBI_CUDA_FAIL(self, KMB_ERR_TIMEOUT, 0,
+                        "the device of rank %u did not come to the barrier "
+                        "within %.3g s",
+                        (unsigned)bad - 1, b->desc.deadline_ns / 1e9);
+}
+
+/* Timing one. */
+
+static void close_gate(kmbi_cuda_barrier *b, kmbi_cu_stream stream) {
+  kmbi_cuda *self = b->self;
+  b->gated = false;
+  if (kmbi_cuda_space_gate(self) || kmbi_cuda_find_blocking(self, stream) ||
+      self->blocking)
+    return;
+  __atomic_store_n(self->space->gate, 0, __ATOMIC_SEQ_CST);
+  b->gated = !self->driver->cuStreamWaitValue32(
+      stream, self->space->gate_device, 1, KMBI_CU_WAIT_GEQ);
+}
+
+static void open_gate(kmbi_cuda_barrier *b) {
+  if (b->gated) __atomic_store_n(b->self->space->gate, 1, __ATOMIC_SEQ_CST);
+}
+
+static kmb_status enqueue_timed(kmbi_cuda_barrier *b, kmbi_cu_stream stream) {
+  kmbi_cuda *self = b->self;
+  if (b->desc.kind != KMB_BARRIER_NCCL)
+    return kmbi_cuda_flags_launch(b, stream, true);
+  kmb_status status = KMBI_CU(self, cuEventRecord, b->events[0], stream);
+  if (!status) status = enqueue(b, stream);
+  if (!status) status = KMBI_CU(self, cuEventRecord, b->events[1], stream);
+  return status;
+}
+
+static kmb_status read_time(kmbi_cuda_barrier *b, double *ns) {
+  kmbi_cuda *self = b->self;
+  uint64_t took = 0;
+  float ms = 0;
+  if (b->desc.kind != KMB_BARRIER_NCCL) {
+    const volatile char *page = (const volatile char *)self->space->gate;
+    took = *(const volatile uint64_t *)(page + KMBI_CUDA_TOOK);
+    *ns = (double)took;
+    return kmbi_cuda_barrier_check(self);
+  }
+  kmb_status status =
+      KMBI_CU(self, cuEventElapsedTime, &ms, b->events[0], b->events[1]);
+  *ns = (double)ms * 1e6;
+  return status;
+}
+
+static kmb_status time_one(kmbi_cuda_barrier *b, kmbi_cu_stream stream,
+                           const kmb_align *align, double *ns) {
+  kmbi_cuda *self = b->self;
+  close_gate(b, stream);
+  kmb_status status = enqueue(b, stream);
+  if (!status) status = enqueue(b, stream);
+  if (!status) status = enqueue_timed(b, stream);
+  if (!status) status = align->all_enqueued(align->ctx);
+  open_gate(b);
+  if (status) kmbi_cuda_barrier_rescue(self);
+  kmb_status ended = kmbi_cuda_finish(self, stream);
+  if (status || ended) return status ? status : ended;
+  return read_time(b, ns);
+}
+
+kmb_status kmbi_cuda_barrier_time(void *opened, void *created, void *stream,
+                                  const kmb_align *align, double *ns) {
+  kmbi_cuda *self = opened;
+  kmbi_cu_context before = NULL;
+  kmb_status status = kmbi_cuda_enter(self, &before);
+  if (!status) status = time_one(created, stream, align, ns);
+  kmbi_cuda_leave(self, before);
+  return status;
+}
