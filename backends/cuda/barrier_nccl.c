@@ -48,6 +48,10 @@ static kmb_status exchange(kmbi_cuda_barrier *b, hello *h, kmb_status status) {
                             "no memory for what %u ranks say",
                             (unsigned)b->desc.size);
   h->status = status;
+  if (!all) {
+    (void)b->desc.exchange(b->desc.ctx, h, NULL, sizeof *h);
+    return status;
+  }
   kmb_status met = b->desc.exchange(b->desc.ctx, h, all, sizeof *h);
   if (!status) status = met;
   for (uint32_t r = 0; !status && r < b->desc.size; r++)
@@ -55,7 +59,7 @@ static kmb_status exchange(kmbi_cuda_barrier *b, hello *h, kmb_status status) {
       status = KMBI_CUDA_FAIL(b->self, all[r].status, 0,
                               "rank %u cannot use NCCL", (unsigned)r);
   if (!status) *h = all[0];
-  if (all) host->free(host->ctx, all, bytes);
+  host->free(host->ctx, all, bytes);
   return status;
 }
 
@@ -69,6 +73,7 @@ static kmb_status make_comm(kmbi_cuda_barrier *b, kmbi_nccl_id id) {
       .min_ctas = KMBI_NCCL_UNDEFINED,
       .max_ctas = KMBI_NCCL_UNDEFINED,
       .split_share = KMBI_NCCL_UNDEFINED,
+      .traffic_class = KMBI_NCCL_UNDEFINED,
   };
   kmbi_nccl_result result = b->nccl->ncclCommInitRankConfig(
       &b->comm, (int)b->desc.size, id, (int)b->desc.rank, &config);

@@ -32,7 +32,7 @@ typedef struct kmbi_nccl_config {
   int max_ctas;
   const char *net_name;
   int split_share;
-  int unused;
+  int traffic_class; /* later versions have it here */
 } kmbi_nccl_config;
 
 #define KMBI_NCCL_MAGIC 0xcafebeefu
@@ -46,7 +46,7 @@ typedef struct kmbi_nccl_config {
     (kmbi_nccl_comm * comm, int ranks, kmbi_nccl_id id, int rank,            \
      kmbi_nccl_config *config))                                              \
   X(ncclCommGetAsyncError, (kmbi_nccl_comm comm, kmbi_nccl_result * result)) \
-  X(ncclCommCount, (const kmbi_nccl_comm comm, int *count))                  \
+  X(ncclCommCount, (kmbi_nccl_comm comm, int *count))                  \
   X(ncclCommAbort, (kmbi_nccl_comm comm))                                    \
   X(ncclAllReduce,                                                           \
     (const void *from, void *to, size_t count, unsigned type,                \

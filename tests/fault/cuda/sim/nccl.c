@@ -63,7 +63,7 @@ kmbi_nccl_result ncclCommGetAsyncError(kmbi_nccl_comm comm,
   return 0;
 }
 
-kmbi_nccl_result ncclCommCount(const kmbi_nccl_comm comm, int *count) {
+kmbi_nccl_result ncclCommCount(kmbi_nccl_comm comm, int *count) {
   *count = comm->on->size;
   return 0;
 }
