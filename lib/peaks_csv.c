@@ -2,12 +2,13 @@
  * column. */
 #include "error.h"
 #include "peaks.h"
+#include "rows.h"
 #include "text.h"
 
 #include <stdio.h>
 
 enum { LARGEST = 4 << 20, COLUMNS = 64, ROWS = 2000, BLOCK = 4096 };
-enum { ITEMS = 64, BUCKETS = 8192 }; /* of a list, of those seen */
+enum { ITEMS = 64 }; /* of a list */
 
 typedef struct cell {
   const char *text; /* "" if empty */
@@ -16,9 +17,8 @@ typedef struct cell {
 
 /* A name or id that must not come again in another row. */
 typedef struct seen {
-  struct seen *next;
   const char *text; /* of `size` bytes */
-  size_t size;
+  uint64_t hash, size;
   const kmb_part *row;
   kmb_part_value column;
 } seen;
@@ -34,8 +34,8 @@ typedef struct reader {
   const kmbi_part_info *columns[COLUMNS]; /* as the first line names them */
   size_t column_count, rows;
   kmb_part *last;
-  kmbi_arena passing; /* until the file has been read */
-  seen **buckets;
+  kmbi_rows items; /* seen, of this file */
+  kmbi_map item_map;
 } reader;
 
 static kmb_status bad(const reader *r, const cell *where, const char *format,
@@ -225,11 +225,26 @@ static kmb_status check_text(const reader *r, const cell *c,
   return KMB_OK;
 }
 
-static size_t bucket_of(const char *text, size_t size) {
-  uint32_t hash = 2166136261u;
-  for (size_t i = 0; i < size; i++)
-    hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-  return hash % BUCKETS;
+static kmbi_map_key key_of_seen(const void *rows, uint32_t index) {
+  const seen *s = kmbi_rows_at(rows, index);
+  return (kmbi_map_key){s->hash, s->size, (uint64_t)s->column};
+}
+
+/* The item that was seen before, or this one from now on; NULL without memory.
+ */
+static const seen *see(reader *r, seen item) {
+  for (item.hash = kmbi_text_hash(item.text, item.size);; item.hash++) {
+    const kmbi_map_key key = {item.hash, item.size, (uint64_t)item.column};
+    uint32_t index = kmbi_map_find(&r->item_map, key);
+    if (index == KMBI_NO_ROW) {
+      seen *fresh = kmbi_rows_add(&r->items);
+      if (!fresh) return NULL;
+      *fresh = item;
+      return kmbi_map_put(&r->item_map, key, r->items.count - 1) ? fresh : NULL;
+    }
+    const seen *s = kmbi_rows_at(&r->items, index);
+    if (!memcmp(s->text, item.text, item.size)) return s;
+  }
 }
 
 /* Puts the items of the list `column` into the table of those seen; `taken` if
@@ -239,15 +254,9 @@ static kmb_status note_items(reader *r, const kmb_part *row,
   const char *list = row->text[column], *text = NULL;
   size_t size = 0;
   while (kmbi_list_next(&list, &text, &size)) {
-    seen **bucket = &r->buckets[bucket_of(text, size)];
-    for (const seen *s = *bucket; s; s = s->next)
-      if (s->column == column && s->row != row && s->size == size &&
-          !memcmp(s->text, text, size))
-        *taken = true;
-    seen *fresh = kmbi_arena_alloc(&r->passing, 1, sizeof *fresh);
-    if (!fresh) return no_memory();
-    *fresh = (seen){*bucket, text, size, row, column};
-    *bucket = fresh;
+    const seen *first = see(r, (seen){text, 0, size, row, column});
+    if (!first) return no_memory();
+    if (first->row != row) *taken = true;
   }
   return KMB_OK;
 }
@@ -352,10 +361,11 @@ static kmb_status fill(kmbi_peaks_file *file, const kmbi_memory *memory,
   if (text->size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3)) r.at += 3;
   r.origin = kmbi_arena_copy(&file->arena, origin);
   if (!r.origin) return no_memory();
-  kmbi_arena_init(&r.passing, memory);
-  r.buckets = kmbi_arena_alloc(&r.passing, BUCKETS, sizeof(seen *));
-  kmb_status status = r.buckets ? parse(&r) : no_memory();
-  kmbi_arena_release(&r.passing);
+  kmbi_rows_init(&r.items, memory, sizeof(seen));
+  kmbi_map_init(&r.item_map, memory, key_of_seen, &r.items);
+  kmb_status status = parse(&r);
+  kmbi_map_release(&r.item_map);
+  kmbi_rows_release(&r.items);
   return !status && kmbi_arena_failed(&file->arena) ? no_memory() : status;
 }
 

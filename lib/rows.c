@@ -142,3 +142,16 @@ bool kmbi_map_put(kmbi_map *map, kmbi_map_key key, uint32_t index) {
   map->used++;
   return true;
 }
+
+uint64_t kmbi_text_hash(const char *text, size_t size) {
+  uint64_t hash = size * 0x9E3779B97F4A7C15u, word = 0;
+  for (; size >= sizeof word; size -= sizeof word, text += sizeof word) {
+    memcpy(&word, text, sizeof word);
+    hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
+    hash ^= hash >> 32;
+  }
+  word = 0;
+  memcpy(&word, text, size);
+  hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
+  return hash ^ hash >> 32;
+}

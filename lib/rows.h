@@ -64,4 +64,8 @@ bool kmbi_map_put(kmbi_map *map, kmbi_map_key key, uint32_t index);
 /* Room for `count` keys. */
 bool kmbi_map_reserve(kmbi_map *map, size_t count);
 
+/* For keys of text: what is equal has the same hash, not the other way round.
+ */
+uint64_t kmbi_text_hash(const char *text, size_t size);
+
 #endif

@@ -91,23 +91,10 @@ void kmb_trace_destroy(kmb_trace *trace) {
 
 /* Names. */
 
-static uint64_t hash_of(const char *text, size_t size) {
-  uint64_t hash = size * 0x9E3779B97F4A7C15u, word = 0;
-  for (; size >= sizeof word; size -= sizeof word, text += sizeof word) {
-    memcpy(&word, text, sizeof word);
-    hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
-    hash ^= hash >> 32;
-  }
-  word = 0;
-  memcpy(&word, text, size);
-  hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
-  return hash ^ hash >> 32;
-}
-
 /* KMBI_NO_ROW if there is none; `*hash` is then free. */
 static uint32_t find_name(const kmb_trace *trace, int32_t kind,
                           const char *text, size_t size, uint64_t *hash) {
-  *hash = hash_of(text, size);
+  *hash = kmbi_text_hash(text, size);
   for (;; ++*hash) {
     const kmbi_map_key key = {*hash, size, (uint64_t)kind};
     uint32_t index = kmbi_map_find(&trace->name_map, key);

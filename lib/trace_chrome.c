@@ -266,21 +266,13 @@ static kmb_status read_events(reader *r) {
 /* The value of a key of ours; the reader is at it. */
 static kmb_status read_ours(reader *r, uint64_t *value) {
   kmbi_slice slice;
-  kmbi_decimal number = {0};
   char c = 0;
   kmb_status status = kmbi_jsonr_peek(&r->json, &c);
   if (status) return status;
   kmbi_jsonr_pin(&r->json);
   status = kmbi_jsonr_value(&r->json, 1, &slice);
-  if (!status &&
-      ((slice.type != KMBI_SLICE_NUMBER && slice.type != KMBI_SLICE_STRING) ||
-       kmbi_decimal_read(kmbi_slice_text(&r->json, &slice), slice.size, 0,
-                         &number) != KMBI_DECIMAL_OK ||
-       number.negative || number.decimals))
-    status = kmbi_jsonr_fail_at(&r->json, &slice,
-                                "a whole number of 64 bits expected");
+  if (!status) status = kmbi_slice_u64(&r->json, &slice, value);
   kmbi_jsonr_unpin(&r->json);
-  if (!status) *value = number.value;
   return status;
 }
 

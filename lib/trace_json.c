@@ -1,6 +1,7 @@
 /* Tokens of JSON over a source. */
 #include "trace_json.h"
 
+#include "decimal.h"
 #include "error.h"
 
 #include <stdio.h>
@@ -364,5 +365,19 @@ kmb_status kmbi_slice_decode(const kmbi_jsonr *r, kmbi_slice *slice) {
   }
   slice->size = (size_t)(to - start);
   slice->escaped = false;
+  return KMB_OK;
+}
+
+kmb_status kmbi_slice_u64(const kmbi_jsonr *r, const kmbi_slice *slice,
+                          uint64_t *value) {
+  kmbi_decimal n = {0};
+  bool good =
+      (slice->type == KMBI_SLICE_NUMBER || slice->type == KMBI_SLICE_STRING) &&
+      kmbi_decimal_read(kmbi_slice_text(r, slice), slice->size, 0, &n) ==
+          KMBI_DECIMAL_OK &&
+      !n.negative && !n.decimals;
+  if (!good)
+    return kmbi_jsonr_fail_at(r, slice, "a whole number of 64 bits expected");
+  *value = n.value;
   return KMB_OK;
 }

@@ -64,6 +64,10 @@ static inline const char *kmbi_slice_text(const kmbi_jsonr *r,
 }
 bool kmbi_slice_is(const kmbi_jsonr *r, const kmbi_slice *slice,
                    const char *text);
+/* A whole number of 64 bits, or a string that holds one, as our own files have
+ * them above 2^53; FORMAT for anything else. */
+kmb_status kmbi_slice_u64(const kmbi_jsonr *r, const kmbi_slice *slice,
+                          uint64_t *value);
 /* Replaces escapes, in place; FORMAT for one that is none and for a zero. */
 kmb_status kmbi_slice_decode(const kmbi_jsonr *r, kmbi_slice *slice);
 

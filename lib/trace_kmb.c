@@ -1,6 +1,5 @@
 /* libkmb's own JSON of a trace, see trace_kmb_write.c. Tables come before the
  * rows that point into them; keys that are not known are skipped. */
-#include "decimal.h"
 #include "error.h"
 #include "trace_json.h"
 
@@ -56,18 +55,9 @@ static kmb_status fail_cell(const reader *r, const kmbi_slice *cell,
   return kmbi_jsonr_fail_at(&r->json, cell, "%s expected", what);
 }
 
-/* Whole numbers above 2^53 are strings. */
 static kmb_status number(const reader *r, const kmbi_slice *cell,
                          uint64_t *value) {
-  kmbi_decimal n = {0};
-  bool good =
-      (cell->type == KMBI_SLICE_NUMBER || cell->type == KMBI_SLICE_STRING) &&
-      kmbi_decimal_read(kmbi_slice_text(&r->json, cell), cell->size, 0, &n) ==
-          KMBI_DECIMAL_OK &&
-      !n.negative && !n.decimals;
-  if (!good) return fail_cell(r, cell, "a whole number of 64 bits");
-  *value = n.value;
-  return KMB_OK;
+  return kmbi_slice_u64(&r->json, cell, value);
 }
 
 static bool is_null(const reader *r, const kmbi_slice *cell) {

@@ -242,6 +242,7 @@ static const char *call_name(const kmbi_cupti_recorder *r, call_names *names,
 static kmb_status give_calls(const kmbi_cupti_recorder *r,
                              const kmb_record_sink *sink, call_names *names) {
   kmb_trace_call call = kmb_trace_call_init();
+  call.process = (uint64_t)getpid();
   kmb_status status = KMB_OK;
   for (const chunk *c = r->calls.first; c && !status; c = c->next) {
     const kmbi_cupti_call *rows = (const void *)c->rows;
@@ -250,7 +251,6 @@ static kmb_status give_calls(const kmbi_cupti_recorder *r,
       call.start_ns = rows[i].start;
       call.end_ns = rows[i].end;
       call.correlation = rows[i].correlation;
-      call.process = (uint64_t)getpid();
       call.thread = rows[i].thread;
       status = sink->call(sink->ctx, &call);
     }
