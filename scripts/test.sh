@@ -73,6 +73,8 @@ else
   run "$build-gcc" units --no-rebuild --setup valgrind
   test_in asan -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=0
+  TSAN_OPTIONS=suppressions=$(pwd)/tests/tsan.supp
+  export TSAN_OPTIONS
   test_in tsan -Db_sanitize=thread -Db_lundef=false
   CC=clang
   export CC

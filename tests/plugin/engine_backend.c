@@ -120,6 +120,20 @@ static void a_table_that_ends_early_has_no_more(void) {
   finish(&t);
 }
 
+static void a_table_without_telemetry_reads_none(void) {
+  const char *value = NULL;
+  trial t;
+  begin(&t, "");
+  replace(&t);
+  odd.telemetry = NULL;
+  run(&t);
+  REQUIRE_STATUS(kmb_result_metadata_text(t.r, "telemetry.during", &value),
+                 KMB_ERR_UNAVAILABLE);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "this backend reads no telemetry");
+  REQUIRE(!raised(&t, KMB_FINDING_CLOCK_DRIFT));
+  finish(&t);
+}
+
 /* --- what it says ------------------------------------------------------- */
 
 #define UNKNOWN (-1.0)  /* with a reason */
@@ -604,6 +618,7 @@ int main(void) {
   RUN(to_require_the_default_asks_for_nothing);
   RUN(only_the_same_cache_state_confirms);
   RUN(a_table_that_ends_early_has_no_more);
+  RUN(a_table_without_telemetry_reads_none);
   RUN(telemetry_that_is_no_number_is_unknown);
   RUN(reasons_to_throttle_are_32_bits);
   RUN(what_is_told_without_a_name_is_passed_over);

@@ -130,6 +130,7 @@ static void *measure(void *user) {
     p.launch_mode =
         w->timer == KMB_TIMER_GRAPH ? KMB_LAUNCH_GRAPH : KMB_LAUNCH_PLAIN;
     p.max_samples = 16;
+    p.max_wall_ns = 3600e9; /* all threads move the one virtual clock */
     kmb_status status = kmb_bench(device, &p, &r);
     if (status != KMB_ERR_BUSY && status != KMB_ERR_UNAVAILABLE)
       REQUIRE_OK(status);
