@@ -13,6 +13,8 @@
 #include <kmb/kmb.h>
 
 #ifdef WITH_MPI
+#include <mpi.h>
+
 #include <kmb/mpi.h>
 #else
 #include <sys/wait.h>

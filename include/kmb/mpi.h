@@ -2,13 +2,17 @@
  * @file mpi.h
  * A communicator of an MPI communicator. Everything is inline: libkmb links no
  * MPI, and one build of it serves Open MPI and MPICH, whose binary interfaces
- * differ. kmb.h does not include it.
+ * differ. The program includes its MPI's own header before this one, which
+ * kmb.h does not include.
  */
 #ifndef KMB_MPI_H
 #define KMB_MPI_H
 
+#ifndef MPI_VERSION
+#error "include <mpi.h>, of the MPI that the program links, before <kmb/mpi.h>"
+#endif
+
 #include <kmb/comm.h>
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,9 +23,9 @@ extern "C" {
 /** @defgroup mpi MPI
  *  An exchange is a message from each rank to each other one, so that a rank
  *  that does not come can be named; a collective of MPI's cannot tell. Records
- *  that are under way when a rank is missed are left to MPI: end with
- *  MPI_Abort() after KMB_ERR_TIMEOUT or KMB_ERR_LOST, since MPI_Finalize()
- *  would wait for the rank that is missed.
+ *  that are under way when the communicator is poisoned are left to MPI: end
+ *  with MPI_Abort() then, since MPI_Finalize() would wait for the rank that is
+ *  missed.
  *
  *  MPI is called on the thread that calls kmb_bench(); if several threads of a
  *  process are ranks, MPI_THREAD_MULTIPLE is needed.

@@ -34,6 +34,8 @@ def cpp_compiler(c_compiler):
 
 def source(header, structs, times):
     lines = ['#include <kmb/%s>' % header] * times
+    if header == 'mpi.h':  # it wants MPI's own before
+        lines.insert(0, '#include <mpi.h>')
     lines.append('extern size_t sizes_of_structs[];')
     sizes = ['sizeof(%s)' % s for s in structs] + ['sizeof(kmb_status)']
     lines.append('size_t sizes_of_structs[] = {%s};' % ', '.join(sizes))

@@ -16,18 +16,21 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe
 "$launcher" -n 2 "$program" || exit 1
 # A rank that is missed or killed ends the run, with rank 0's words before.
+said=$(mktemp) || exit 1
+trap 'rm -f "$said"' EXIT
 for what in missed killed; do
-  said=$(timeout 50 "$launcher" -n 2 "$program" $what 2>&1)
+  : >"$said"
+  out=$(timeout 50 "$launcher" -n 2 "$program" $what "$said" 2>&1)
   status=$?
-  echo "$said" | grep '^ok'
+  cat "$said"
   [ $status -ne 0 ] && [ $status -ne 124 ] || {
-    echo "$said"
+    echo "$out"
     echo "$what: the launcher ended with $status" >&2
     exit 1
   }
   # A launcher that sees a rank being killed may end the other one first.
-  [ $what = killed ] || echo "$said" | grep -q '^ok a_rank_that_is_missed' || {
-    echo "$said"
+  [ $what = killed ] || grep -q '^ok a_rank_that_is_missed' "$said" || {
+    echo "$out"
     exit 1
   }
 done

@@ -65,9 +65,6 @@ def system_fault(path, name, inside):
         return 'a folder of the project is no system path'
     if name in inside:
         return 'is a header of the project: it goes by quotes and its path'
-    # What MPI's types are differs by MPI: its adapter cannot declare them.
-    if (path, name) == ('include/kmb/mpi.h', 'mpi.h'):
-        return None
     if VENDORS.match(name) and not path.startswith('examples/'):
         return 'is of a vendor\'s SDK, which nothing may need'
     return None
@@ -127,7 +124,6 @@ TREE = {
     'include/kmb/a.h': '#include <stdint.h>\n',
     'include/kmb/backend.h': '#include <kmb/a.h>\n',
     'include/kmb/cuda.h': '#include <kmb/a.h>\n',
-    'include/kmb/mpi.h': '#include <mpi.h>\n',
     'lib/b.h': '#include <kmb/a.h>\n',
     'lib/b.c': '#include "b.h"\n#include <error.h>\n',
     'backends/host/c.h': '#include <kmb/backend.h>\n',
@@ -163,7 +159,6 @@ VIOLATIONS = [
     ('include/kmb/x.h', '#include "a.h"\n'),
     ('include/kmb/x.hpp', '#include "a.h"\n'),
     ('include/kmb/x.h', '#include <cuda.h>\n'),
-    ('include/kmb/x.h', '#include <mpi.h>\n'),
     ('include/kmb/x.h', '#include <kmb/backend.h>\n'),
     ('bench/x.c', '#include "../backends/host/c.h"\n'),
     ('bench/x.cc', '\n' * (LONGEST + 1)),

@@ -166,7 +166,7 @@ typedef struct kmb_barrier_desc {
   void *ctx;
   /** Gives every rank what each one gives, at most 256 bytes; fails if a rank
    *  is missed. Every rank calls it as often as the others, whatever fails in
-   *  between. */
+   *  between. `all` may be NULL if it is not wanted. */
   kmb_status (*exchange)(void *ctx, const void *mine, void *all, size_t bytes);
   void *nccl;         /**< kmb_comm_params::nccl */
   double deadline_ns; /**< a barrier gives up waiting after this */
