@@ -59,11 +59,14 @@ static kmb_status take_memory(kmbi_run *run) {
 
 kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
                      kmb_result **out) {
-  if (!out) return kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
-  *out = NULL;
-  kmb_status status = kmbi_device_enter(device, "kmb_bench");
-  if (status) kmbi_ranks_refuse(params, status);
-  if (status) return status;
+  if (out) *out = NULL;
+  kmb_status status =
+      out ? kmbi_device_enter(device, "kmb_bench")
+          : kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
+  if (status) {
+    kmbi_ranks_refuse(params, status);
+    return status;
+  }
   /* Success leaves the last error alone, whatever was tried on the way. */
   kmbi_error_state before;
   kmbi_error_save(&before);
@@ -75,6 +78,8 @@ kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
     run.p.launch_user = &run;
   }
   if (!status) status = take_memory(&run);
+  /* Parameters that were not even taken over. */
+  if (status && !run.p.comm) kmbi_ranks_refuse(params, status);
   status = kmbi_ranks_enter(&run, status);
   if (!status) status = run_steps(&run);
   if (!status) status = kmbi_result_finish(&run.result);

@@ -179,7 +179,9 @@ kmb_status kmbi_comm_poison(kmb_comm *comm, kmb_status status,
   vsnprintf(comm->poisoned, sizeof comm->poisoned, format, arguments);
   va_end(arguments);
   comm->poison = status;
+  const kmb_comm_params *p = &comm->params;
   if (comm->ops.abort) comm->ops.abort(comm->ops.ctx, status, comm->poisoned);
+  if (p->abort) p->abort(p->abort_user, status, comm->poisoned);
   return poisoned(comm);
 }
 

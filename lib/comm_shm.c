@@ -141,7 +141,9 @@ static kmb_status create(booth *b) {
   if (b->fd < 0)
     return kmbi_fail(KMB_ERR_BUSY, "somebody else keeps making \"%s\"",
                      b->name);
-  if (ftruncate(b->fd, (off_t)b->bytes)) status = refused(b, "ftruncate");
+  /* Pages that are only missing once they are written would end the process. */
+  errno = posix_fallocate(b->fd, 0, (off_t)b->bytes);
+  if (errno) status = refused(b, "posix_fallocate");
   if (!status) status = map(b);
   if (!status) status = take_byte(b);
   if (status) {

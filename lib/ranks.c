@@ -28,8 +28,9 @@ static uint64_t hash_point(const kmb_bench_params *p) {
   return hash_text(h, p->boundary);
 }
 
-static uint64_t hash_way(const kmb_bench_params *p) {
-  uint64_t h = HASH(HASH_BEGIN, p->timer);
+static uint64_t hash_way(const kmb_bench_params *p, const char *backend) {
+  uint64_t h = hash_text(HASH_BEGIN, backend);
+  h = HASH(h, p->timer);
   h = HASH(h, p->launch_mode);
   h = HASH(h, p->cache);
   h = HASH(h, p->flags);
@@ -51,14 +52,20 @@ static uint64_t hash_hooks(const kmb_bench_params *p) {
   return HASH(HASH_BEGIN, there);
 }
 
-/* The seed of a fill is each rank's own. */
+/* Seeds and ranges of a fill are each rank's own. */
 static uint64_t hash_buffers(const kmb_buffers *set) {
   uint64_t h = HASH_BEGIN;
   for (uint64_t i = 0; set && i < set->count; i++) {
     const kmb_buffer_desc *d = &set->descs[i];
     h = hash_text(h, d->name);
     h = HASH(h, d->bytes);
+    const uint32_t alias = d->flags & KMB_BUFFER_ALIAS;
     h = HASH(h, d->touched_bytes);
+    h = HASH(h, d->alignment);
+    h = HASH(h, d->pointer_count);
+    h = HASH(h, d->alias_offset);
+    h = HASH(h, d->alias_of);
+    h = HASH(h, alias);
     h = HASH(h, d->role);
     h = HASH(h, d->dtype);
     h = HASH(h, d->residency);
@@ -66,6 +73,7 @@ static uint64_t hash_buffers(const kmb_buffers *set) {
   }
   if (!set) return h;
   h = HASH(h, set->params.slots);
+  h = HASH(h, set->params.reuse_factor);
   return HASH(h, set->params.rotation_bytes);
 }
 
@@ -103,7 +111,7 @@ static void describe(kmbi_run *run, kmbi_entrance *e) {
   kmbi_error_save(&before);
   e->host = hash_host();
   e->hashes[KMBI_GROUP_POINT] = hash_point(p);
-  e->hashes[KMBI_GROUP_WAY] = hash_way(p);
+  e->hashes[KMBI_GROUP_WAY] = hash_way(p, run->device->ops->name);
   e->hashes[KMBI_GROUP_LIMITS] = hash_limits(p);
   e->hashes[KMBI_GROUP_HOOKS] = hash_hooks(p);
   e->hashes[KMBI_GROUP_BUFFERS] = hash_buffers(p->buffers);
@@ -121,10 +129,14 @@ static void describe(kmbi_run *run, kmbi_entrance *e) {
 
 /* Exchanging. */
 
+/* The longer one where something is used for the first time, and where the
+ * caller's check runs. */
 static double deadline(const kmbi_run *run) {
   const kmb_comm_params *p = &run->ranks.comm->params;
-  return run->ranks.stage > KMBI_CALIBRATE + 1 ? p->deadline_ns
-                                               : p->first_deadline_ns;
+  uint32_t stage = run->ranks.stage;
+  if (run->ranks.deadline_ns > 0) return run->ranks.deadline_ns;
+  bool longer = stage <= KMBI_CALIBRATE + 1 || stage == KMBI_RECHECK + 1;
+  return longer ? p->first_deadline_ns : p->deadline_ns;
 }
 
 static kmb_status settled(const kmbi_ranks *ranks) {
@@ -218,6 +230,11 @@ static void speak(kmbi_run *run, kmbi_say say, kmb_status status,
              kmb_last_error(NULL, NULL));
 }
 
+/* What a rank meets whose device waits for another one. */
+static bool is_consequence(kmb_status status) {
+  return status == KMB_ERR_TIMEOUT || status == KMB_ERR_LOST;
+}
+
 kmb_status kmbi_ranks_give(kmbi_run *run, kmbi_say say, kmb_status status,
                            const void *payload, size_t bytes, uint64_t same) {
   kmbi_ranks *ranks = &run->ranks;
@@ -230,6 +247,9 @@ kmb_status kmbi_ranks_give(kmbi_run *run, kmbi_say say, kmb_status status,
   if (met) {
     settle(ranks, met);
     if (!status) return met;
+    if (is_consequence(status))
+      return kmbi_fail(status, "%.170s; here: %.80s", ranks->comm->poisoned,
+                       own.message);
     kmbi_error_restore(&own);
     return status;
   }
@@ -267,18 +287,29 @@ static kmb_status take_memory(kmbi_run *run) {
   ranks->entrances = kmbi_alloc(memory, ranks->size, sizeof *ranks->entrances);
   ranks->block = kmbi_alloc(memory, (size_t)KMBI_BLOCK * ranks->size,
                             sizeof *ranks->block);
-  if (ranks->entrances && ranks->block) return KMB_OK;
+  ranks->nodes = kmbi_alloc(memory, ranks->size, sizeof *ranks->nodes);
+  if (ranks->entrances && ranks->block && ranks->nodes) return KMB_OK;
   return kmbi_fail(KMB_ERR_NOMEM, "no memory for the records of %u ranks",
                    (unsigned)ranks->size);
+}
+
+static void number_nodes(kmbi_ranks *ranks) {
+  ranks->node_count = 0;
+  for (uint32_t r = 0; r < ranks->size; r++) {
+    uint32_t first = 0;
+    while (ranks->entrances[first].host != ranks->entrances[r].host)
+      first++;
+    ranks->nodes[r] = first < r ? ranks->nodes[first] : ranks->node_count++;
+  }
 }
 
 static kmb_status compare_params(const kmbi_ranks *ranks) {
   static const char *const groups[KMBI_GROUPS] = {
       "name, axes or boundary",
-      "timer, launch mode, cache state, flags, config or graphs",
+      "backend, timer, launch mode, cache state, flags, config or graphs",
       "limits, batch, seed or rounds",
       "callbacks or work, of which one has some that another lacks",
-      "buffers, in their order, names, sizes, types or roles",
+      "buffers, in their order, names, sizes, places, types or roles",
       "barrier, multicast state or collective",
   };
   for (int g = 0; g < KMBI_GROUPS; g++)
@@ -325,14 +356,17 @@ kmb_status kmbi_ranks_enter(kmbi_run *run, kmb_status status) {
   memset(&mine, 0, sizeof mine);
   if (!status) describe(run, &mine);
   if (!ranks->comm) {
-    if (!status) ranks->entrances[0] = mine;
-    return status;
+    if (status) return status;
+    ranks->entrances[0] = mine;
+    number_nodes(ranks);
+    return KMB_OK;
   }
   run->device->defers_cancel = true;
   status = kmbi_ranks_give(run, KMBI_SAY_ENTER, status, &mine, sizeof mine, 0);
   if (status) return status;
   for (uint32_t r = 0; r < ranks->size; r++)
     memcpy(&ranks->entrances[r], kmbi_ranks_given(run, r), sizeof mine);
+  number_nodes(ranks);
   status = compare_params(ranks);
   if (!status) status = compare_devices(ranks);
   ranks->entered = !status;
@@ -361,8 +395,13 @@ void kmbi_ranks_refuse(const kmb_bench_params *caller, kmb_status status) {
   kmbi_error_restore(&own);
 }
 
+double kmbi_ranks_patience(const kmbi_run *run) {
+  return 0.9 * deadline(run);
+}
+
 void kmbi_ranks_begin(kmbi_run *run, uint32_t stage) {
   run->ranks.stage = stage + 1;
+  if (run->ranks.comm) run->ranks.align.deadline_ns = kmbi_ranks_patience(run);
   run->ranks.settled = KMB_OK;
 }
 
@@ -381,6 +420,8 @@ kmb_status kmbi_ranks_leave(kmbi_run *run, kmb_status status) {
   if (!ranks->entered) return status;
   ranks->entered = false;
   ranks->stage = KMBI_DONE + 1;
+  /* Before the others hear of it and give back what is mapped here. */
+  kmbi_ranks_barrier_close(run);
   return kmbi_ranks_agree(run, KMBI_SAY_LEAVE, status);
 }
 
@@ -391,6 +432,7 @@ void kmbi_ranks_release(kmbi_run *run) {
   run->device->defers_cancel = false;
   kmbi_free(memory, ranks->entrances, size, sizeof *ranks->entrances);
   kmbi_free(memory, ranks->block, KMBI_BLOCK * size, sizeof *ranks->block);
+  kmbi_free(memory, ranks->nodes, size, sizeof *ranks->nodes);
   kmbi_free(memory, ranks->spans, ranks->span_capacity * size,
             sizeof *ranks->spans);
   if (ranks->holds) kmbi_comm_leave(run->p.comm);

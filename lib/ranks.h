@@ -62,10 +62,13 @@ typedef struct kmbi_ranks {
   /* The others know of a failure in this step: nothing more is exchanged. */
   kmb_status settled;
   char settled_text[200];
-  bool failed;     /* within this sample, and everybody knows */
-  bool cancelled;  /* some caller asked to stop */
-  double clock_ns; /* rank 0's time */
+  bool failed;        /* within this sample, and everybody knows */
+  bool cancelled;     /* some caller asked to stop */
+  double clock_ns;    /* rank 0's time */
+  double deadline_ns; /* of an exchange, if the usual one does not count */
   kmbi_entrance *entrances;
+  uint32_t *nodes; /* by rank: number of its host, in order of first rank */
+  uint32_t node_count;
   /* Spans of the samples of the latest block, sample by sample by rank; then
    * those of the round that is being taken, by place. */
   double *block;
@@ -127,6 +130,14 @@ const char *kmbi_barrier_name(kmb_barrier barrier);
 kmb_status kmbi_ranks_take(struct kmbi_run *run, void *plan, uint64_t batch,
                            uint64_t count, double until_ns, uint64_t *got);
 kmb_status kmbi_ranks_enqueued(void *run);
+/* A device did not end what needs every rank; `rank` is the one whose device
+ * did not come, -1 if that is not known. Tells the others, and poisons: the
+ * caller can then end its own collective. Returns the failure. */
+kmb_status kmbi_ranks_overdue(void *run, int32_t rank);
+/* How long work may take that needs every rank, and so long as what was reset
+ * before it: until then, since a rank may signal another's memory. */
+double kmbi_ranks_patience(const struct kmbi_run *run);
+kmb_status kmbi_ranks_settle_stream(struct kmbi_run *run, kmb_status status);
 /* Each slot once on plain launches, before anything is captured or gated. */
 kmb_status kmbi_ranks_first_use(struct kmbi_run *run);
 /* Keeps each rank's span of the block's sample `i` at `place`. */

@@ -41,7 +41,9 @@ static void set_align(kmbi_run *run, kmb_barrier barrier) {
   ranks->align = (kmb_align){
       .struct_size = sizeof ranks->align,
       .ctx = run,
+      .deadline_ns = kmbi_ranks_patience(run),
       .all_enqueued = kmbi_ranks_enqueued,
+      .overdue = kmbi_ranks_overdue,
       .barrier = barrier == KMB_BARRIER_HOST ? NULL : enqueue,
   };
 }
@@ -67,9 +69,10 @@ static kmb_status open_one(kmbi_run *run, kmb_barrier kind) {
       .ctx = run,
       .exchange = exchange,
       .nccl = ranks->comm->params.nccl,
-      .deadline_ns = ranks->comm->params.deadline_ns,
+      .deadline_ns = ranks->comm->params.first_deadline_ns,
       .rank = ranks->rank,
       .size = ranks->size,
+      .hosts = ranks->node_count,
       .kind = kind,
   };
   void *opened = NULL;
@@ -138,8 +141,7 @@ static kmb_status try_one(kmbi_run *run, kmb_barrier kind, double *p50,
   kmb_status status = open_one(run, kind);
   if (!status) status = measure(run, p50, p99);
   if (status) kmbi_ranks_barrier_close(run);
-  if (is_passable(status))
-    note(&run->ranks, kind, kmb_last_error(NULL, NULL));
+  if (is_passable(status)) note(&run->ranks, kind, kmb_last_error(NULL, NULL));
   return status;
 }
 

@@ -19,37 +19,13 @@ static void set_or_absent(kmb_result *result, kmb_value value, const char *text,
     kmbi_result_absent(result, value, "%s", why);
 }
 
-/* Number of the host that a rank is on, in order of first rank. */
-static uint64_t node_of(const kmbi_ranks *ranks, uint32_t rank) {
-  uint64_t node = 0;
-  for (uint32_t r = 0; r <= rank; r++) {
-    uint32_t first = 0;
-    while (ranks->entrances[first].host != ranks->entrances[r].host)
-      first++;
-    if (first < r) continue; /* a host that was met */
-    if (ranks->entrances[r].host == ranks->entrances[rank].host) return node;
-    node++;
-  }
-  return node;
-}
-
-static uint64_t count_nodes(const kmbi_ranks *ranks) {
-  uint64_t nodes = 0;
-  for (uint32_t r = 0; r < ranks->size; r++) {
-    uint64_t node = node_of(ranks, r);
-    if (node >= nodes) nodes = node + 1;
-  }
-  return nodes;
-}
-
 /* Where nodes differ there is no one number. */
-static void set_per_node(kmb_result *result, const kmbi_ranks *ranks,
-                         uint64_t nodes) {
+static void set_per_node(kmb_result *result, const kmbi_ranks *ranks) {
   uint64_t least = UINT64_MAX, most = 0;
-  for (uint64_t n = 0; n < nodes; n++) {
+  for (uint32_t n = 0; n < ranks->node_count; n++) {
     uint64_t count = 0;
     for (uint32_t r = 0; r < ranks->size; r++)
-      count += node_of(ranks, r) == n;
+      count += ranks->nodes[r] == n;
     if (count < least) least = count;
     if (count > most) most = count;
   }
@@ -84,11 +60,10 @@ static void set_places(kmbi_run *run) {
   kmb_result *result = run->result;
   const kmbi_ranks *ranks = &run->ranks;
   const kmb_comm_params *p = &run->p.comm->params;
-  uint64_t nodes = count_nodes(ranks);
   kmbi_result_set_u64(result, KMB_VALUE_WORLD_SIZE, ranks->size);
   kmbi_result_set_u64(result, KMB_VALUE_RANK, ranks->rank);
-  kmbi_result_set_u64(result, KMB_VALUE_NODES, nodes);
-  set_per_node(result, ranks, nodes);
+  kmbi_result_set_u64(result, KMB_VALUE_NODES, ranks->node_count);
+  set_per_node(result, ranks);
   kmbi_result_set_text(result, KMB_VALUE_COMM, run->p.comm->ops.name);
   set_or_absent(result, KMB_VALUE_COLLECTIVE, p->collective,
                 "kmb_comm_params.collective was not given");
@@ -97,7 +72,7 @@ static void set_places(kmbi_run *run) {
   static const char *const multicast[] = {"not declared", "declared on",
                                           "declared off"};
   kmbi_result_set_text(result, KMB_VALUE_MULTICAST, multicast[p->multicast]);
-  if (nodes < 2) return;
+  if (ranks->node_count < 2) return;
   set_or_absent(result, KMB_VALUE_FABRIC, p->fabric,
                 "kmb_comm_params.fabric was not given");
   set_allocation(result);
@@ -185,7 +160,7 @@ static void set_rows(kmbi_run *run, const kmbi_round *round) {
         .slowest = s->slowest,
         .flops = e->flops,
         .bytes = e->bytes,
-        .node = node_of(ranks, r),
+        .node = ranks->nodes[r],
     };
   }
   kmbi_result_set_ranks(run->result, rows, ranks->size);
@@ -279,6 +254,12 @@ void kmbi_ranks_find(kmbi_run *run, const kmbi_round *round, double time) {
     kmbi_result_find(run->result, KMB_FINDING_MULTICAST_OFF, KMB_NOTE, NULL, 0,
                      "the caller declares NVLink multicast off: a collective "
                      "that would use it can be faster, and a verdict turn");
+  else if (run->ranks.barrier == KMB_BARRIER_NCCL && !run->p.comm->params.nccl)
+    kmbi_result_find(run->result, KMB_FINDING_MULTICAST_OFF, KMB_NOTE, NULL, 0,
+                     "the barrier is an NCCL communicator of libkmb's, for "
+                     "which NCCL_NVLS_ENABLE is 0 in this process: what the "
+                     "caller does with the same NCCL has no NVLink multicast "
+                     "either, and a verdict can turn");
   if (!run->ranks.comm) return;
   find_skew(run, time);
   find_spread(run, round);

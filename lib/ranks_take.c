@@ -2,7 +2,11 @@
 #include "error.h"
 #include "run.h"
 
+#include <stdio.h>
 #include <time.h>
+
+/* What ranks have beside a tenth of the deadline to say that they are late. */
+#define OVERDUE_NS 0.3e9
 
 typedef struct taken {
   double span_ns;
@@ -29,6 +33,58 @@ kmb_status kmbi_ranks_enqueued(void *ctx) {
       kmbi_ranks_give(run, KMBI_SAY_ENQUEUED, KMB_OK, NULL, 0, same(run));
   run->ranks.agreement_ns += host_ns() - started;
   return status;
+}
+
+static kmb_status say_overdue(const kmbi_run *run, int32_t rank) {
+  const kmbi_ranks *ranks = &run->ranks;
+  char who[64] = "a device is still at work that needs every rank";
+  if (rank >= 0)
+    snprintf(who, sizeof who,
+             "the device of rank %d did not come to the barrier", (int)rank);
+  return kmbi_fail(KMB_ERR_TIMEOUT, "%s at step \"%s\", exchange %llu", who,
+                   kmbi_comm_stage(ranks->stage),
+                   (unsigned long long)ranks->comm->sequence);
+}
+
+/* The cause may be a failure that another rank tells in the same exchange. */
+static kmb_status cause(const kmbi_run *run, kmb_status status) {
+  const kmbi_ranks *ranks = &run->ranks;
+  for (uint32_t r = 0; !ranks->comm->poison && r < ranks->size; r++) {
+    const kmbi_record *heard = &ranks->comm->heard[r];
+    if (r == ranks->rank || !heard->status || heard->status == KMB_ERR_TIMEOUT)
+      continue;
+    return kmbi_fail(heard->status, "rank %u failed at step \"%s\": %s",
+                     (unsigned)r, kmbi_comm_stage(heard->stage),
+                     heard->message);
+  }
+  return status;
+}
+
+kmb_status kmbi_ranks_overdue(void *ctx, int32_t rank) {
+  kmbi_run *run = ctx;
+  kmbi_ranks *ranks = &run->ranks;
+  kmb_status status = say_overdue(run, rank);
+  if (!ranks->failed) {
+    /* All began to wait at once: who is here comes about now. */
+    ranks->deadline_ns = 0.1 * ranks->align.deadline_ns + OVERDUE_NS;
+    status = kmbi_ranks_give(run, KMBI_SAY_SAMPLE, status, NULL, 0, same(run));
+    ranks->deadline_ns = 0;
+    status = cause(run, status);
+    ranks->failed = true;
+  }
+  if (!ranks->comm->poison)
+    (void)kmbi_comm_poison(ranks->comm, status, "%s",
+                           kmb_last_error(NULL, NULL));
+  return status;
+}
+
+kmb_status kmbi_ranks_settle_stream(kmbi_run *run, kmb_status status) {
+  kmb_device *device = run->device;
+  if (!run->ranks.comm || !run->p.reset || status) return status;
+  status = device->ops->stream_wait(device->self, run->stream,
+                                    kmbi_ranks_patience(run));
+  if (status == KMB_ERR_TIMEOUT) kmbi_device_note(device, KMB_ERR_LOST);
+  return kmbi_device_note(device, status);
 }
 
 /* The longest of all ranks; what is wrong with one is wrong with all. */
@@ -72,13 +128,14 @@ static kmb_status take_one(kmbi_run *run, void *plan, uint64_t i) {
 
 kmb_status kmbi_ranks_take(kmbi_run *run, void *plan, uint64_t batch,
                            uint64_t count, double until_ns, uint64_t *got) {
+  kmb_status status = KMB_OK;
   run->ranks.batch = batch;
-  while (*got < count && !kmbi_stopped(run) && kmbi_clock(run) < until_ns) {
-    kmb_status status = take_one(run, plan, *got);
-    if (status) return status;
-    ++*got;
+  while (!status && *got < count && !kmbi_stopped(run) &&
+         kmbi_clock(run) < until_ns) {
+    status = take_one(run, plan, *got);
+    *got += !status;
   }
-  return KMB_OK;
+  return status;
 }
 
 kmb_status kmbi_ranks_first_use(kmbi_run *run) {
@@ -86,6 +143,7 @@ kmb_status kmbi_ranks_first_use(kmbi_run *run) {
   kmb_status status = KMB_OK;
   for (uint32_t s = 0; !status && s < run->slots; s++) {
     if (run->p.reset) status = run->p.reset(run->p.reset_user, s, run->stream);
+    status = kmbi_ranks_settle_stream(run, status);
     status = kmbi_ranks_agree(run, KMBI_SAY_READY, status);
     if (!status) status = kmbi_launch_once(run, s);
   }

@@ -8,8 +8,8 @@
 enum { KMBI_CUDA_WORD = 128 };
 
 /* Behind the gate's word in its page: how long the timed barrier took, and
- * which peer did not come. */
-enum { KMBI_CUDA_TOOK = 64, KMBI_CUDA_BAD = 128 };
+ * which peer did not come, a copy of a word. */
+enum { KMBI_CUDA_TOOK = 64, KMBI_CUDA_BAD = 128, KMBI_CUDA_COPY = 192 };
 
 typedef struct kmbi_cuda_peer {
   kmbi_cu_pointer words; /* in its memory, as mapped here */
@@ -36,6 +36,12 @@ typedef struct kmbi_cuda_barrier {
 /* barrier_flags.c */
 kmb_status kmbi_cuda_flags_open(kmbi_cuda_barrier *b);
 void kmbi_cuda_flags_close(kmbi_cuda_barrier *b);
+/* Tells the others the failure of a rank that cannot even begin to open. */
+kmb_status kmbi_cuda_flags_refuse(const kmb_barrier_desc *desc,
+                                  kmb_status status);
+/* The number that `rank` wrote to us last; true if it cannot be read. */
+bool kmbi_cuda_flags_word(const kmbi_cuda_barrier *b, uint32_t rank,
+                          uint32_t *word);
 /* `timed`: it stores how long it took. */
 kmb_status kmbi_cuda_flags_launch(kmbi_cuda_barrier *b, kmbi_cu_stream stream,
                                   bool timed);
@@ -44,6 +50,10 @@ kmb_status kmbi_cuda_flags_stream(kmbi_cuda_barrier *b, kmbi_cu_stream stream);
 /* barrier_nccl.c */
 kmb_status kmbi_cuda_nccl_open(kmbi_cuda_barrier *b);
 void kmbi_cuda_nccl_close(kmbi_cuda_barrier *b);
+kmb_status kmbi_cuda_nccl_refuse(const kmb_barrier_desc *desc,
+                                 kmb_status status);
+/* Ends what runs in a communicator of ours, and the communicator. */
+void kmbi_cuda_nccl_rescue(kmbi_cuda_barrier *b);
 kmb_status kmbi_cuda_nccl_enqueue(kmbi_cuda_barrier *b, kmbi_cu_stream stream);
 
 #endif

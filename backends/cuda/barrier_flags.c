@@ -55,7 +55,13 @@ static kmb_status introduce(kmbi_cuda_barrier *b, hello *mine) {
   kmbi_cuda *self = b->self;
   memset(mine, 0, sizeof *mine);
   kmb_status status = KMB_OK;
-  if (b->desc.kind == KMB_BARRIER_STREAM && !self->driver->cuStreamWriteValue32)
+  if (b->desc.hosts > 1)
+    status = KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
+                            "the ranks are on %u hosts: their memory is not "
+                            "within reach",
+                            (unsigned)b->desc.hosts);
+  if (!status && b->desc.kind == KMB_BARRIER_STREAM &&
+      !self->driver->cuStreamWriteValue32)
     status = KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
                             "the driver has no cuStreamWriteValue32 (CUDA "
                             "11.7)");
@@ -156,6 +162,15 @@ static kmb_status reach_all(kmbi_cuda_barrier *b, const hello *all) {
   return status ? status : begin_at(b, number);
 }
 
+kmb_status kmbi_cuda_flags_refuse(const kmb_barrier_desc *desc,
+                                  kmb_status status) {
+  hello mine;
+  memset(&mine, 0, sizeof mine);
+  mine.status = status;
+  (void)desc->exchange(desc->ctx, &mine, NULL, sizeof mine);
+  return status;
+}
+
 kmb_status kmbi_cuda_flags_open(kmbi_cuda_barrier *b) {
   const kmb_host *host = b->self->host;
   hello mine;
@@ -168,9 +183,7 @@ kmb_status kmbi_cuda_flags_open(kmbi_cuda_barrier *b) {
       status = KMBI_CUDA_FAIL(b->self, KMB_ERR_NOMEM, 0,
                               "no memory for what %u ranks say",
                               (unsigned)b->desc.size);
-    mine.status = status;
-    (void)b->desc.exchange(b->desc.ctx, &mine, NULL, sizeof mine);
-    return status;
+    return kmbi_cuda_flags_refuse(&b->desc, status);
   }
   kmb_status met = b->desc.exchange(b->desc.ctx, &mine, all, sizeof mine);
   if (!status) status = met;
@@ -186,6 +199,25 @@ void kmbi_cuda_flags_close(kmbi_cuda_barrier *b) {
     if (b->peers[r].mapped)
       (void)driver->cuIpcCloseMemHandle(b->peers[r].words);
   if (b->table) (void)driver->cuMemFree(b->table);
+}
+
+bool kmbi_cuda_flags_word(const kmbi_cuda_barrier *b, uint32_t rank,
+                          uint32_t *word) {
+  kmbi_cuda *self = b->self;
+  const kmbi_cu_driver *driver = self->driver;
+  kmbi_cu_pointer from =
+      self->space->words + (kmbi_cu_pointer)rank * KMBI_CUDA_WORD;
+  volatile uint32_t *copy =
+      self->space->gate + KMBI_CUDA_COPY / sizeof(uint32_t);
+  kmbi_cu_stream side = NULL;
+  if (self->lost || driver->cuStreamCreate(&side, KMBI_CU_STREAM_NON_BLOCKING))
+    return true;
+  bool failed = driver->cuMemcpyDtoHAsync((void *)(uintptr_t)copy, from,
+                                          sizeof *word, side) ||
+                kmbi_cuda_finish(self, side);
+  *word = *copy;
+  if (!self->lost) (void)driver->cuStreamDestroy(side);
+  return failed;
 }
 
 static uint32_t next(kmbi_cuda_barrier *b) {

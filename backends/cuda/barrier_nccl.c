@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Until a communicator is made: it may have to look at the whole fabric. */
-#define INIT_NS 120e9
 #define NAP_NS 50000
+/* Of the deadline, for a communicator to be made and for its first use: a rank
+ * that failed meanwhile waits for what we say. */
+#define FIRST_PART 0.4
 
 static kmb_status failed(kmbi_cuda_barrier *b, const char *call,
                          kmbi_nccl_result result) {
@@ -48,10 +49,7 @@ static kmb_status exchange(kmbi_cuda_barrier *b, hello *h, kmb_status status) {
                             "no memory for what %u ranks say",
                             (unsigned)b->desc.size);
   h->status = status;
-  if (!all) {
-    (void)b->desc.exchange(b->desc.ctx, h, NULL, sizeof *h);
-    return status;
-  }
+  if (!all) return kmbi_cuda_nccl_refuse(&b->desc, status);
   kmb_status met = b->desc.exchange(b->desc.ctx, h, all, sizeof *h);
   if (!status) status = met;
   for (uint32_t r = 0; !status && r < b->desc.size; r++)
@@ -77,7 +75,8 @@ static kmb_status make_comm(kmbi_cuda_barrier *b, kmbi_nccl_id id) {
   };
   kmbi_nccl_result result = b->nccl->ncclCommInitRankConfig(
       &b->comm, (int)b->desc.size, id, (int)b->desc.rank, &config);
-  return settle(b, "ncclCommInitRankConfig", result, INIT_NS);
+  return settle(b, "ncclCommInitRankConfig", result,
+                FIRST_PART * b->desc.deadline_ns);
 }
 
 static kmb_status check_callers(kmbi_cuda_barrier *b) {
@@ -115,8 +114,30 @@ static kmb_status first_use(kmbi_cuda_barrier *b) {
   if (!status) status = KMBI_CU(self, cuMemAlloc, &b->one, sizeof(float));
   if (!status) status = KMBI_CU(self, cuMemsetD32Async, b->one, 0, 1, stream);
   if (!status) status = kmbi_cuda_nccl_enqueue(b, stream);
-  kmb_status ended = kmbi_cuda_finish(self, stream);
+  kmb_status ended = KMB_OK;
+  if (!kmbi_cuda_ends_within(self, stream, FIRST_PART * b->desc.deadline_ns,
+                             &ended)) {
+    kmbi_cuda_nccl_rescue(b);
+    ended = kmbi_cuda_finish(self, stream);
+    if (!ended)
+      ended = KMBI_CUDA_FAIL(self, KMB_ERR_TIMEOUT, 0,
+                             "the first all-reduce did not end in time");
+  }
   return status ? status : ended;
+}
+
+kmb_status kmbi_cuda_nccl_refuse(const kmb_barrier_desc *desc,
+                                 kmb_status status) {
+  hello mine;
+  memset(&mine, 0, sizeof mine);
+  mine.status = status;
+  (void)desc->exchange(desc->ctx, &mine, NULL, sizeof mine);
+  return status;
+}
+
+void kmbi_cuda_nccl_rescue(kmbi_cuda_barrier *b) {
+  if (b->comm && !b->desc.nccl) (void)b->nccl->ncclCommAbort(b->comm);
+  if (!b->desc.nccl) b->comm = NULL;
 }
 
 kmb_status kmbi_cuda_nccl_open(kmbi_cuda_barrier *b) {
@@ -128,7 +149,9 @@ kmb_status kmbi_cuda_nccl_open(kmbi_cuda_barrier *b) {
   int v = b->nccl->version;
   snprintf(b->text, sizeof b->text, "NCCL %d.%d.%d, %s", v / 10000,
            v % 10000 / 100, v % 100,
-           b->desc.nccl ? "the caller's communicator" : "multicast off");
+           b->desc.nccl   ? "the caller's communicator"
+           : b->nccl->set ? "multicast off, set by libkmb for this process"
+                          : "multicast off by NCCL_NVLS_ENABLE=0 as found");
   return KMB_OK;
 }
 
@@ -138,11 +161,14 @@ void kmbi_cuda_nccl_close(kmbi_cuda_barrier *b) {
     if (b->events[i]) (void)driver->cuEventDestroy(b->events[i]);
   if (b->one) (void)driver->cuMemFree(b->one);
   /* Ends without the other ranks, unlike ncclCommDestroy(). */
-  if (b->comm && !b->desc.nccl) (void)b->nccl->ncclCommAbort(b->comm);
+  kmbi_cuda_nccl_rescue(b);
 }
 
 kmb_status kmbi_cuda_nccl_enqueue(kmbi_cuda_barrier *b, kmbi_cu_stream stream) {
   void *one = (void *)(uintptr_t)b->one;
+  if (!b->comm)
+    return KMBI_CUDA_FAIL(b->self, KMB_ERR_INTERNAL, 0,
+                          "NCCL's communicator was ended by a failure");
   kmbi_nccl_result result = b->nccl->ncclAllReduce(
       one, one, 1, KMBI_NCCL_FLOAT, KMBI_NCCL_SUM, b->comm, stream);
   return settle(b, "ncclAllReduce", result, b->desc.deadline_ns);

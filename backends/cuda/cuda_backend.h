@@ -151,6 +151,9 @@ void kmbi_cuda_stream_close(void *self, void *stream);
 kmb_status kmbi_cuda_stream_wait(void *self, void *stream, double limit_ns);
 /* Waits inside the backend: LOST, and the device with it, after the limit. */
 kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream);
+/* False if it did not: nothing is lost then. */
+bool kmbi_cuda_ends_within(kmbi_cuda *self, kmbi_cu_stream stream,
+                           double limit_ns, kmb_status *status);
 
 /* attrs.c */
 kmb_status kmbi_cuda_attr_u64(void *self, kmb_device_attr attr,
@@ -237,10 +240,11 @@ kmb_status kmbi_cuda_barrier_time(void *self, void *barrier, void *stream,
                                   const kmb_align *align, double *ns);
 void kmbi_cuda_barrier_close(void *self, void *barrier);
 const char *kmbi_cuda_barrier_text(void *self, void *barrier);
-/* Lets through what waits in a barrier for a rank that will not come. */
-void kmbi_cuda_barrier_rescue(kmbi_cuda *self);
-/* A failure if a barrier gave up waiting. */
-kmb_status kmbi_cuda_barrier_check(kmbi_cuda *self);
+/* The end of what was enqueued behind a barrier. With a failure `status` other
+ * ranks need not come: what waits for them is let go, and so it is when the
+ * deadline passes. Only what does not end even so loses the device. */
+kmb_status kmbi_cuda_barrier_finish(kmbi_cuda *self, kmbi_cu_stream stream,
+                                    const kmb_align *align, kmb_status status);
 
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);

@@ -5,6 +5,8 @@
 
 #include "driver_api.h"
 
+#include <stdbool.h>
+
 typedef struct ncclComm *kmbi_nccl_comm;
 typedef unsigned kmbi_nccl_result; /* an enum */
 
@@ -46,7 +48,7 @@ typedef struct kmbi_nccl_config {
     (kmbi_nccl_comm * comm, int ranks, kmbi_nccl_id id, int rank,            \
      kmbi_nccl_config *config))                                              \
   X(ncclCommGetAsyncError, (kmbi_nccl_comm comm, kmbi_nccl_result * result)) \
-  X(ncclCommCount, (kmbi_nccl_comm comm, int *count))                  \
+  X(ncclCommCount, (kmbi_nccl_comm comm, int *count))                        \
   X(ncclCommAbort, (kmbi_nccl_comm comm))                                    \
   X(ncclAllReduce,                                                           \
     (const void *from, void *to, size_t count, unsigned type,                \
@@ -56,6 +58,7 @@ typedef struct kmbi_nccl_api {
 #define KMBI_NCCL_FIELD(name, arguments) kmbi_nccl_result(*name) arguments;
   KMBI_NCCL_MAP(KMBI_NCCL_FIELD)
 #undef KMBI_NCCL_FIELD
+  bool set;    /* NCCL_NVLS_ENABLE, by us */
   int version; /* 10000 × major + 100 × minor + patch */
 } kmbi_nccl_api;
 

@@ -20,7 +20,9 @@ static kmb_status batch(kmbi_cuda_plan *plan, kmb_sample *sample) {
     if (!status) status = kmbi_cuda_iterate(plan);
     if (!status) kmbi_cuda_advance(plan);
   }
-  status = kmbi_cuda_drain(plan, status);
+  status =
+      align ? kmbi_cuda_barrier_finish(plan->self, plan->stream, align, status)
+            : kmbi_cuda_drain(plan, status);
   sample->end_ns = kmbi_cuda_now();
   sample->span_ns = sample->end_ns - started;
   return status;

@@ -565,10 +565,12 @@ MEMBER(kmb_comm_params, collective, 32, 8, const char *);
 MEMBER(kmb_comm_params, topology, 40, 8, const char *);
 MEMBER(kmb_comm_params, fabric, 48, 8, const char *);
 MEMBER(kmb_comm_params, nccl, 56, 8, void *);
-MEMBER(kmb_comm_params, skew_samples, 64, 8, uint64_t);
-MEMBER(kmb_comm_params, barrier, 72, 4, int32_t);
-MEMBER(kmb_comm_params, multicast, 76, 4, int32_t);
-GROWS(kmb_comm_params, 80);
+MEMBER(kmb_comm_params, abort, 64, 8, void (*)(void *, int32_t, const char *));
+MEMBER(kmb_comm_params, abort_user, 72, 8, void *);
+MEMBER(kmb_comm_params, skew_samples, 80, 8, uint64_t);
+MEMBER(kmb_comm_params, barrier, 88, 4, int32_t);
+MEMBER(kmb_comm_params, multicast, 92, 4, int32_t);
+GROWS(kmb_comm_params, 96);
 
 MEMBER(kmb_launch, struct_size, 0, 8, size_t);
 MEMBER(kmb_launch, stream, 8, 8, void *);

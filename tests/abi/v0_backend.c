@@ -117,9 +117,11 @@ GROWS(kmb_fill, 56);
 
 MEMBER(kmb_align, struct_size, 0, 8, size_t);
 MEMBER(kmb_align, ctx, 8, 8, void *);
-MEMBER(kmb_align, all_enqueued, 16, 8, int32_t (*)(void *));
-MEMBER(kmb_align, barrier, 24, 8, int32_t (*)(void *, void *));
-GROWS(kmb_align, 32);
+MEMBER(kmb_align, deadline_ns, 16, 8, double);
+MEMBER(kmb_align, all_enqueued, 24, 8, int32_t (*)(void *));
+MEMBER(kmb_align, barrier, 32, 8, int32_t (*)(void *, void *));
+MEMBER(kmb_align, overdue, 40, 8, int32_t (*)(void *, int32_t));
+GROWS(kmb_align, 48);
 
 MEMBER(kmb_barrier_desc, struct_size, 0, 8, size_t);
 MEMBER(kmb_barrier_desc, ctx, 8, 8, void *);
@@ -130,7 +132,7 @@ MEMBER(kmb_barrier_desc, deadline_ns, 32, 8, double);
 MEMBER(kmb_barrier_desc, rank, 40, 4, uint32_t);
 MEMBER(kmb_barrier_desc, size, 44, 4, uint32_t);
 MEMBER(kmb_barrier_desc, kind, 48, 4, int32_t);
-MEMBER(kmb_barrier_desc, reserved, 52, 4, uint32_t);
+MEMBER(kmb_barrier_desc, hosts, 52, 4, uint32_t);
 GROWS(kmb_barrier_desc, 56);
 
 MEMBER(kmb_plan_desc, struct_size, 0, 8, size_t);

@@ -2,6 +2,8 @@
  * happens when one of them is killed. */
 #include "../plugin/engine.h"
 
+#include "comm.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 8 };
+enum { MOST = 16 };
 
 static char name[64];
 
@@ -102,6 +104,8 @@ static void processes_measure_together(void) {
   run_all(measures, 2, -1);
   fresh_name();
   run_all(measures, 6, -1);
+  fresh_name();
+  run_all(measures, 16, -1);
 }
 
 /* --- a rank is killed ---------------------------------------------------- */
@@ -154,14 +158,85 @@ static void survives_or_is_killed(int rank, int size) {
 }
 
 static void a_rank_that_is_killed_does_not_hang_the_others(void) {
-  static const char *const all[] = {"prepare", "check",   "warm up",
-                                    "measure", "confirm", "summarise",
-                                    "a launch"};
+  static const char *const all[] = {"prepare",   "check",   "warm up",
+                                    "calibrate", "measure", "confirm",
+                                    "summarise", "a launch"};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     killed_at = all[i];
     fresh_name();
     run_all(survives_or_is_killed, 3, 1);
   }
+}
+
+/* Rank 1 is killed at one exchange: as it begins it, or once it has given its
+ * part. */
+static uint64_t killed_in;
+static bool killed_after;
+static kmb_comm_ops under;
+static uint64_t exchanges;
+
+static kmb_status start_and_be_killed(void *ctx, const void *send,
+                                      void *receive, size_t bytes,
+                                      void **request) {
+  bool last = ++exchanges == killed_in;
+  if (last && !killed_after) raise(SIGKILL);
+  kmb_status status = under.start(ctx, send, receive, bytes, request);
+  if (last) raise(SIGKILL);
+  return status;
+}
+
+/* As others see it: all of them end at once, by the last exchange with a result
+ * if it had given its part. */
+static void survives_the_exchange(int rank, int size) {
+  static trial t;
+  kmb_comm *comm = meet(rank, size, 30);
+  prepare(&t, rank, comm);
+  t.p.max_samples = 8;
+  if (rank == 1) {
+    under = comm->ops;
+    comm->ops.start = start_and_be_killed;
+  }
+  double started = now_s();
+  kmb_status status = attempt(&t);
+  REQUIRE(now_s() - started < 20);
+  if (rank == 1) _exit(7); /* there are no more exchanges */
+  if (status) REQUIRE_EQ(status, KMB_ERR_LOST);
+  if (status) REQUIRE_HAS(kmb_last_error(NULL, NULL), "rank 1");
+  if (status) REQUIRE_HAS(kmb_last_error(NULL, NULL), "has ended");
+  finish(&t);
+  kmb_comm_destroy(comm);
+  _exit(status ? 0 : 8);
+}
+
+/* Whether rank 1 came to be killed. */
+static bool kill_in(uint64_t exchange) {
+  enum { SIZE = 3 };
+  pid_t children[SIZE];
+  int ends[SIZE];
+  killed_in = exchange;
+  fresh_name();
+  for (int r = 0; r < SIZE; r++)
+    children[r] = start(survives_the_exchange, r, SIZE);
+  for (int r = 0; r < SIZE; r++)
+    REQUIRE_EQ(waitpid(children[r], &ends[r], 0), children[r]);
+  bool killed = WIFSIGNALED(ends[1]) && WTERMSIG(ends[1]) == SIGKILL;
+  REQUIRE(killed || (WIFEXITED(ends[1]) && WEXITSTATUS(ends[1]) == 7));
+  for (int r = 0; r < SIZE; r += 2) {
+    REQUIRE(WIFEXITED(ends[r]));
+    REQUIRE(WEXITSTATUS(ends[r]) == 8 || (killed && !WEXITSTATUS(ends[r])));
+  }
+  REQUIRE_EQ(WEXITSTATUS(ends[0]), WEXITSTATUS(ends[2]));
+  return killed;
+}
+
+static void a_rank_that_is_killed_in_any_exchange_hangs_nobody(void) {
+  uint64_t last = 0;
+  for (int after = 0; after < 2; after++) {
+    killed_after = after;
+    for (uint64_t k = 1; kill_in(k); k += k < 8 ? 1 : 5)
+      last = k;
+  }
+  REQUIRE(last > 60);
 }
 
 /* --- meeting ------------------------------------------------------------- */
@@ -327,6 +402,7 @@ int main(void) {
   RUN(one_rank_needs_nobody);
   RUN(processes_measure_together);
   RUN(a_rank_that_is_killed_does_not_hang_the_others);
+  RUN(a_rank_that_is_killed_in_any_exchange_hangs_nobody);
   RUN(what_a_killed_run_left_is_cleared_away);
   RUN(ranks_that_do_not_come_are_named);
   RUN(a_name_and_a_rank_are_taken_once);

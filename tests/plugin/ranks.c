@@ -2,6 +2,8 @@
  * says. */
 #include "party.h"
 
+#include <stdatomic.h>
+
 static const kmb_rank *row(const guest *g, uint64_t index) {
   static kmb_rank rank;
   rank = kmb_rank_init();
@@ -335,6 +337,58 @@ static void steady_milliseconds_are_no_outliers(void) {
   party_end(&p);
 }
 
+/* A rank's operation writes to a flag of its peer, which the peer's reset hook
+ * clears on its device: no rank may signal one whose reset is still to come. */
+typedef struct flagged {
+  guest *g;
+  struct flagged *peer;
+  atomic_int resets, launches, early;
+} flagged;
+
+static double note_clear(const sim_kernel *kernel, double ready) {
+  flagged *f = kernel->user;
+  atomic_fetch_add(&f->resets, 1);
+  return ready;
+}
+
+static kmb_status clear_flag(void *user, uint32_t slot, void *stream) {
+  sim_kernel kernel = {.user = user, .meet = note_clear, .ns = 5e6};
+  (void)slot;
+  return sim_enqueue(stream, &kernel);
+}
+
+static kmb_status signal_peer(void *user, const kmb_launch *launch) {
+  flagged *f = user;
+  if (atomic_fetch_add(&f->launches, 1) >= atomic_load(&f->peer->resets))
+    atomic_fetch_add(&f->early, 1);
+  sim_kernel kernel = {.ns = 0};
+  return sim_enqueue(launch->stream, &kernel);
+}
+
+static void no_rank_signals_one_that_is_not_reset(void) {
+  static party p;
+  static flagged f[2];
+  const kmb_barrier kinds[] = {KMB_BARRIER_AUTO, KMB_BARRIER_HOST};
+  for (int k = 0; k < 2; k++) {
+    party_begin(&p, 2, NULL, 0);
+    p.params.barrier = kinds[k];
+    memset(f, 0, sizeof f);
+    for (int r = 0; r < 2; r++) {
+      f[r].g = &p.guests[r];
+      f[r].peer = &f[1 - r];
+      p.guests[r].t.p.launch_mode = KMB_LAUNCH_PLAIN;
+      p.guests[r].t.p.launch = signal_peer;
+      p.guests[r].t.p.launch_user = &f[r];
+      p.guests[r].t.p.reset = clear_flag;
+      p.guests[r].t.p.reset_user = &f[r];
+    }
+    party_ok(&p);
+    REQUIRE_EQ(f[0].early + f[1].early, 0);
+    REQUIRE(f[0].launches > 60);
+    party_end(&p);
+  }
+}
+
 /* Barriers. */
 
 static void the_barrier_with_the_least_skew_is_taken(void) {
@@ -468,6 +522,7 @@ int main(void) {
   RUN(rounds_are_taken_together);
   RUN(a_millisecond_alone_is_a_sync_outlier);
   RUN(steady_milliseconds_are_no_outliers);
+  RUN(no_rank_signals_one_that_is_not_reset);
   RUN(the_barrier_with_the_least_skew_is_taken);
   RUN(ranks_without_peer_access_fall_to_the_next_barrier);
   RUN(a_barrier_is_had_by_name);

@@ -67,6 +67,12 @@ static void ranks_with_different_buffers_are_refused(void) {
   party_end(&p);
   party_begin(&p, 2, NULL, 0);
   with_buffers(&p.guests[0].t, MIB);
+  with_buffers(&p.guests[1].t, MIB);
+  p.guests[1].t.descs[0].alignment = 4096;
+  party_fails(&p, KMB_ERR_INVALID, "buffers, in their order");
+  party_end(&p);
+  party_begin(&p, 2, NULL, 0);
+  with_buffers(&p.guests[0].t, MIB);
   with_buffers(&p.guests[1].t, 2 * MIB);
   party_fails(&p, KMB_ERR_INVALID, "buffers, in their order");
   party_end(&p);
@@ -227,6 +233,61 @@ static void memory_that_one_rank_lacks_is_everybodys_failure(void) {
     works_again(&p);
     party_end(&p);
   }
+}
+
+/* A device that hangs in the operation is lost; the others need not wait. */
+static void a_device_that_hangs_on_one_rank_is_told_of(void) {
+  static party p;
+  const char *const specs[] = {"", "hang=60", ""};
+  party_begin(&p, 3, specs, 3);
+  p.params.deadline_ns = p.params.first_deadline_ns = 10e9;
+  party_run(&p);
+  REQUIRE_EQ(p.guests[1].status, KMB_ERR_LOST);
+  for (int r = 0; r < 3; r += 2) {
+    REQUIRE(p.guests[r].status != KMB_OK);
+    REQUIRE_HAS(p.guests[r].words, "rank 1");
+    REQUIRE(p.guests[r].took_s < 9);
+  }
+  party_end(&p);
+}
+
+/* Only what cannot be read at all is refused without a word to the others. */
+static void a_rank_that_cannot_even_begin_tells_the_others(void) {
+  static party p;
+  party_begin(&p, 2, NULL, 0);
+  party_join(&p);
+  guest *other = &p.guests[0], *bad = &p.guests[1];
+  bad->t.p.comm = bad->comm;
+  for (int i = 0; i < 2; i++) {
+    REQUIRE_EQ(pthread_create(&other->thread, NULL, party_guest, other), 0);
+    bad->t.p.struct_size = i ? sizeof bad->t.p + 1 : sizeof bad->t.p;
+    struct {
+      kmb_bench_params p;
+      char unknown[8];
+    } more = {bad->t.p, {1}};
+    REQUIRE_STATUS(kmb_bench(bad->t.h.device, &more.p, i ? &bad->t.r : NULL),
+                   i ? KMB_ERR_UNSUPPORTED : KMB_ERR_INVALID);
+    REQUIRE_EQ(pthread_join(other->thread, NULL), 0);
+    REQUIRE_EQ(other->status, i ? KMB_ERR_UNSUPPORTED : KMB_ERR_INVALID);
+    REQUIRE_HAS(other->words, "rank 1 failed");
+  }
+  party_end(&p);
+}
+
+static void a_communicator_is_for_benchmarks_alone(void) {
+  static party p;
+  party_begin(&p, 2, NULL, 0);
+  party_join(&p);
+  trial *t = &p.guests[0].t;
+  kmb_session *session = NULL;
+  const double ns[] = {1, 2, 3};
+  t->p.comm = p.guests[0].comm;
+  REQUIRE_STATUS(kmb_result_from_samples(t->h.device, &t->p, ns, 3, 0, &t->r),
+                 KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "comm is for kmb_bench() alone");
+  REQUIRE_STATUS(kmb_session_begin(t->h.device, &t->p, &session),
+                 KMB_ERR_INVALID);
+  party_end(&p);
 }
 
 /* --- one rank vanishes --------------------------------------------------- */
@@ -454,10 +515,19 @@ static void another_version_is_an_error_of_all(void) {
                                 "another version");
 }
 
+static void note_abort(void *user, kmb_status why, const char *message) {
+  (void)message;
+  atomic_int *times = user;
+  if (why == KMB_ERR_TIMEOUT) atomic_fetch_add(times, 1);
+}
+
 static void a_test_that_never_completes_ends_by_the_deadline(void) {
   static party p;
+  static atomic_int aborts; /* of the caller's collectives, one a rank */
   changed c = {.at = 30, .stuck = true};
   party_begin(&p, 2, NULL, 0);
+  p.params.abort = note_abort;
+  p.params.abort_user = &aborts;
   p.params.deadline_ns = p.params.first_deadline_ns = 0.2e9;
   party_join(&p);
   change(&p, 0, &c);
@@ -465,6 +535,7 @@ static void a_test_that_never_completes_ends_by_the_deadline(void) {
   REQUIRE_EQ(p.guests[0].status, KMB_ERR_TIMEOUT);
   REQUIRE_HAS(p.guests[0].words, "within 0.2 s");
   REQUIRE_EQ(c.aborted, KMB_ERR_TIMEOUT);
+  REQUIRE_EQ(aborts, 2);
   REQUIRE_EQ(p.guests[1].status, KMB_ERR_TIMEOUT);
   REQUIRE_HAS(p.guests[1].words, "rank 0");
   end_changed(&p, &c);
@@ -512,6 +583,9 @@ int main(void) {
   RUN(a_callback_that_fails_on_one_rank_fails_on_all);
   RUN(any_failing_function_of_one_rank_is_everybodys);
   RUN(memory_that_one_rank_lacks_is_everybodys_failure);
+  RUN(a_device_that_hangs_on_one_rank_is_told_of);
+  RUN(a_rank_that_cannot_even_begin_tells_the_others);
+  RUN(a_communicator_is_for_benchmarks_alone);
   RUN(a_rank_lost_at_any_stage_is_named_by_the_others);
   RUN(a_rank_that_never_calls_is_missed);
   RUN(a_rank_that_closed_its_communicator_is_missed_at_once);

@@ -156,6 +156,18 @@ static void finish(sim_plan *plan, kmb_sample *sample) {
   }
 }
 
+/* The sample's end; the other ranks are told of a device that does not. */
+static kmb_status end(sim_plan *plan) {
+  sim_device *device = plan->device;
+  const kmb_align *align = plan->desc.align;
+  const kmb_host *host = &device->host;
+  kmb_status status = sim_wait(device);
+  if (status != KMB_ERR_LOST || !align) return status;
+  (void)align->overdue(align->ctx, -1);
+  return host->fail(host->ctx, KMB_ERR_LOST, 0,
+                    "simulated device: a sample did not end");
+}
+
 /* Iteration by iteration, each prepared and waited for. */
 static kmb_status take_each(sim_plan *plan, uint64_t *iteration,
                             kmb_sample *sample) {
@@ -170,7 +182,7 @@ static kmb_status take_each(sim_plan *plan, uint64_t *iteration,
     else if (!status)
       status = take_event(plan, slot, *iteration, sample);
     ++*iteration;
-    if (!status) status = sim_wait(plan->device);
+    if (!status) status = end(plan);
   }
   return status;
 }
@@ -188,7 +200,7 @@ static kmb_status take_host(sim_plan *plan, uint64_t *iteration,
     device->run_count = 0;
     status = launch(plan, sim_plan_slot(plan, plan->next++), (*iteration)++);
   }
-  if (!status) status = sim_wait(device);
+  if (!status) status = end(plan);
   sample->span_ns = sim_step(device, device->clock) - sim_step(device, from);
   return status;
 }

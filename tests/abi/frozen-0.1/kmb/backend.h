@@ -145,19 +145,30 @@ typedef struct kmb_fill {
 } kmb_fill;
 
 /** What a plan does before each sample where several ranks measure together.
- *  The order on the stream: what is reset, swept and touched; a gate, if the
- *  device has one; the barrier, twice; what is timed. Then, on the host,
- *  all_enqueued(), after which the gate opens. A device without a gate calls
- *  all_enqueued() first. Whatever fails, the gate is opened. */
+ *  The order on the stream: a gate, if the device has one; what is reset, swept
+ *  and touched; the barrier, twice; what is timed. Then, on the host,
+ *  all_enqueued(), after which the gate opens. A device without a gate, or a
+ *  sample without a barrier, waits for what is reset, swept and touched and
+ *  calls all_enqueued() before it enqueues what is timed, so that no rank
+ *  signals another one that has not been reset. Whatever fails, the gate is
+ *  opened. */
 typedef struct kmb_align {
   size_t struct_size;
   void *ctx;
+  /** From all_enqueued() on, a device that has not ended the sample by then
+   *  waits for a rank that ended. It changes from step to step. */
+  double deadline_ns;
   /** Returns once every rank is here, or with the failure that ends the
    *  sample. */
   kmb_status (*all_enqueued)(void *ctx);
   /** Enqueues a device barrier. NULL: the ranks' hosts are all that is
    *  aligned. */
   kmb_status (*barrier)(void *ctx, void *stream);
+  /** Called once where that deadline passed, before what waits in a barrier is
+   *  let go: the others are told, and the caller can end what it enqueued.
+   *  `rank` is the one whose device did not come to the barrier, -1 if that is
+   *  not known. The sample fails with what it returns. */
+  kmb_status (*overdue)(void *ctx, int32_t rank);
 } kmb_align;
 
 /** A device barrier to make. */
@@ -173,7 +184,7 @@ typedef struct kmb_barrier_desc {
   uint32_t rank;
   uint32_t size;
   kmb_barrier kind;
-  uint32_t reserved;
+  uint32_t hosts; /**< that the ranks are on */
 } kmb_barrier_desc;
 
 /** A prepared way to take samples of one operation. */

@@ -72,8 +72,9 @@ typedef struct kmb_comm_ops {
    *  does not wait. Optional; used with ::KMB_BARRIER_CALLER. */
   kmb_status (*device_barrier)(void *ctx, void *stream);
   /** The communicator is of no use any more: tells other ranks, if it can, so
-   *  that they need not wait, and ends what might hang. Does not wait.
-   *  Optional. */
+   *  that they need not wait, and ends what might hang, such as a collective
+   *  that a device waits in (ncclCommAbort()): a device that goes on waiting is
+   *  lost. Does not wait. Optional. */
   void (*abort)(void *ctx, kmb_status why, const char *message);
   /** Called once, by kmb_comm_destroy(). Optional. */
   void (*close)(void *ctx);
@@ -93,19 +94,24 @@ static inline kmb_comm_ops kmb_comm_ops_init(void) {
 typedef struct kmb_comm_params {
   size_t struct_size;
   const kmb_hooks *hooks;   /**< for memory; copied; NULL for none */
-  double deadline_ns;       /**< of a wait for other ranks; 0: 10 s */
-  double first_deadline_ns; /**< until each rank is warm, and to meet at first;
-                                 0: 120 s */
+  double deadline_ns;       /**< of a wait for other ranks, longer than a
+                                 sample takes; 0: 10 s */
+  double first_deadline_ns; /**< until each rank is warm, while checks run, and
+                                 to meet at first; 0: 120 s */
   const char *collective;   /**< library of the measured operation and its
                                  version, such as "NCCL 2.27.3"; NULL: not
                                  known */
-  const char *topology;     /**< how the devices are joined; NULL: as far as the
-                                 backend knows */
+  const char *topology;     /**< how the devices are joined; NULL: not known */
   const char *fabric;       /**< between nodes; NULL: not known */
   void *nccl;               /**< the caller's ncclComm_t for
                                  ::KMB_BARRIER_NCCL; NULL: one is made, where
                                  NVLink multicast can be kept off in it */
-  uint64_t skew_samples;    /**< by which a barrier is judged; 0: 100 */
+  /** Called beside kmb_comm_ops::abort, on the rank's own thread, for any kind
+   *  of communicator: ends a collective that a device waits in. Does not wait.
+   *  Optional. */
+  void (*abort)(void *user, kmb_status why, const char *message);
+  void *abort_user;
+  uint64_t skew_samples; /**< by which a barrier is judged; 0: 100 */
   kmb_barrier barrier;
   kmb_multicast multicast;
 } kmb_comm_params;
@@ -163,8 +169,8 @@ KMB_API kmb_status kmb_comm_threads_create(int32_t size,
  *  @param params  NULL for the defaults
  *  @param[out] comm  the new handle; end it with kmb_comm_destroy(); NULL on
  *                    failure
- *  @retval KMB_ERR_INVALID      NULL, or a value out of range; another size than
- *                               rank 0's; two ranks in one process
+ *  @retval KMB_ERR_INVALID      NULL, or a value out of range; another size
+ * than rank 0's; two ranks in one process
  *  @retval KMB_ERR_UNSUPPORTED  `params` asks for what this version lacks
  *  @retval KMB_ERR_BUSY         the name or the rank is in use
  *  @retval KMB_ERR_TIMEOUT      not all ranks came within the longer deadline

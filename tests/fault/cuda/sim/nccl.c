@@ -17,7 +17,19 @@ struct ncclComm {
   board *on;
   uint64_t number;
   int rank;
+  uint32_t ended;
+  struct ncclComm *next;
 };
+
+/* What was ended, until the process ends: work that is let go may still look at
+ * it. */
+static struct ncclComm *graves;
+
+static void bury(struct ncclComm *c) {
+  c->ended = 1;
+  c->next = graves;
+  graves = c;
+}
 
 #define EXPORT(name, arguments) kmbi_nccl_result name arguments;
 KMBI_NCCL_MAP(EXPORT)
@@ -70,9 +82,11 @@ kmbi_nccl_result ncclCommCount(kmbi_nccl_comm comm, int *count) {
 
 kmbi_nccl_result ncclCommAbort(kmbi_nccl_comm comm) {
   sim_relock();
-  if (++comm->on->left == comm->on->joined) free(comm->on);
+  board *b = comm->on;
+  bury(comm);
+  sim_pump();
+  if (++b->left == b->joined) free(b);
   sim_unlock();
-  free(comm);
   return 0;
 }
 
@@ -87,6 +101,7 @@ kmbi_nccl_result ncclAllReduce(const void *from, void *to, size_t count,
   op.a[1].u64 = ++comm->number;
   op.a[2].u32 = (uint32_t)comm->rank;
   op.a[3].u32 = (uint32_t)comm->on->size;
+  op.a[4].u64 = (uintptr_t)&comm->ended;
   sim_enqueue(sim_stream_of(stream), &op);
   sim_pump();
   sim_unlock();

@@ -228,17 +228,19 @@ void sim_advance(const struct CUstream_st *stream) {
  * ends would hold up the caller for ever: here it ends the process. */
 static bool progress(const char *call) {
   uint64_t next = UINT64_MAX;
-  bool gated = false;
+  const struct CUctx_st *context = sim_current();
+  bool gated = false, busy = false;
   sim_pump();
   for (const sim_object *o = sim_objects(); o; o = o->next) {
     const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
     if (o->type != SIM_STREAM || sim_idle(s)) continue;
+    busy = busy || !context || o->context == context;
     if (s->free_at < next) next = s->free_at;
     gated = gated || (s->first && (s->first->kind == WAIT ||
                                    is_kernel(s->first, "kmb_barrier") ||
                                    is_kernel(s->first, "sim_all_reduce")));
   }
-  if (next == UINT64_MAX) return false;
+  if (!busy) return false;
   if (next > sim_now()) {
     sim_pass(next - sim_now());
   } else if (!gated || !sim_rescue()) {
