@@ -24,7 +24,7 @@ static const step steps[] = {
 /* While samples are taken, cancelling keeps what there is; anywhere else there
  * is nothing to keep. */
 static kmb_status cancelled_before(const kmbi_run *run, kmbi_stage stage) {
-  if (stage >= KMBI_RECHECK || !kmbi_cancelled(run->device)) return KMB_OK;
+  if (stage >= KMBI_RECHECK || !kmbi_stopped(run)) return KMB_OK;
   return kmbi_fail(KMB_ERR_CANCELLED,
                    "cancelled before the step \"%s\"; no sample was taken",
                    steps[stage].name);
@@ -35,9 +35,11 @@ kmb_status kmbi_run_steps(kmbi_run *run, kmbi_stage from, kmbi_stage until) {
   while (stage != until) {
     kmbi_stage next = KMBI_DONE;
     run->stage_name = steps[stage].name;
+    kmbi_ranks_begin(run, stage);
     kmbi_progress(run, 0, 0);
     kmb_status status = cancelled_before(run, stage);
     if (!status) status = steps[stage].run(run, &next);
+    status = kmbi_ranks_step(run, status);
     if (status) return status;
     stage = next;
   }
@@ -74,8 +76,12 @@ kmb_status kmbi_bench(kmb_device *device, const kmb_bench_params *params,
   kmbi_error_state before;
   kmbi_error_save(&before);
   kmb_status status = kmbi_run_begin(&run, device, params);
+  /* Parameters that were not even taken over. */
+  if (status && !run.p.comm) kmbi_ranks_refuse(params, status);
+  status = kmbi_ranks_enter(&run, status);
   if (!status) status = kmbi_run_steps(&run, KMBI_PREPARE, KMBI_DONE);
   if (!status) status = kmbi_result_finish(&run.result);
+  status = kmbi_ranks_leave(&run, status);
   if (!status) {
     *out = run.result;
     run.result = NULL;
@@ -88,10 +94,14 @@ kmb_status kmbi_bench(kmb_device *device, const kmb_bench_params *params,
 
 kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
                      kmb_result **out) {
-  if (!out) return kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
-  *out = NULL;
-  kmb_status status = kmbi_device_enter(device, "kmb_bench");
-  if (status) return status;
+  if (out) *out = NULL;
+  kmb_status status =
+      out ? kmbi_device_enter(device, "kmb_bench")
+          : kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
+  if (status) {
+    kmbi_ranks_refuse(params, status);
+    return status;
+  }
   /* Success leaves the last error alone, whatever was tried on the way. */
   kmbi_error_state before;
   kmbi_error_save(&before);
@@ -105,6 +115,7 @@ void kmbi_run_release(kmbi_run *run) {
   kmb_device *device = run->device;
   const kmbi_memory *memory = &device->memory;
   if (run->plan) kmbi_plan_close(run, run->plan);
+  kmbi_ranks_barrier_close(run);
   if (run->stream_open) device->ops->stream_close(device->self, run->stream);
   kmbi_free(memory, run->warm, (size_t)run->slots * (size_t)run->warm_count,
             sizeof *run->warm);
@@ -112,8 +123,11 @@ void kmbi_run_release(kmbi_run *run) {
     kmbi_free(memory, run->rounds[r].samples, run->rounds[r].count,
               sizeof(double));
     kmbi_op_rows_release(memory, &run->rounds[r].rows);
+    kmbi_free(memory, run->rounds[r].ranks, run->ranks.size,
+              sizeof *run->rounds[r].ranks);
   }
   kmbi_ops_release(&run->ops);
+  kmbi_ranks_release(run);
   kmbi_free(memory, run->rounds, run->p.rounds, sizeof *run->rounds);
   kmbi_free(memory, run->block, KMBI_BLOCK, sizeof *run->block);
   kmbi_free(memory, run->scratch, 2 * run->scratch_size, sizeof(double));
@@ -132,7 +146,7 @@ void kmbi_progress(kmbi_run *run, uint64_t samples, double median_ns) {
       .name = run->p.name,
       .stage = run->stage_name,
       .samples = samples,
-      .elapsed_ns = kmbi_now(run->device) - run->entered_ns,
+      .elapsed_ns = kmbi_clock(run) - run->entered_ns,
       .limit_ns = run->p.max_wall_ns,
       .median_ns = median_ns,
       .round = run->round,
@@ -181,7 +195,12 @@ kmb_status kmbi_plan_open(kmbi_run *run, const kmb_choice *choice,
   kmbi_plan_describe(run, launch, &desc);
   desc.batch = batch;
   desc.choice = *choice;
-  return device->ops->plan_create(device->self, &desc, plan);
+  desc.align = run->ranks.comm ? &run->ranks.align : NULL;
+  kmb_status own = device->ops->plan_create(device->self, &desc, plan);
+  kmb_status status = kmbi_ranks_agree(run, KMBI_SAY_PLAN, own);
+  if (status && !own) kmbi_plan_close(run, *plan);
+  if (status) *plan = NULL;
+  return status;
 }
 
 kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
@@ -189,8 +208,10 @@ kmb_status kmbi_plan_take(kmbi_run *run, void *plan, uint64_t batch,
   kmb_device *device = run->device;
   *got = 0;
   if (count > KMBI_BLOCK) count = KMBI_BLOCK;
-  kmb_status status = device->ops->plan_run(device->self, plan, count, until_ns,
-                                            run->block, got);
+  kmb_status status =
+      run->ranks.comm ? kmbi_ranks_take(run, plan, batch, count, until_ns, got)
+                      : device->ops->plan_run(device->self, plan, count,
+                                              until_ns, run->block, got);
   /* The ring goes on where it stopped, whichever plan comes next. */
   uint64_t moved = *got % run->slots * (batch % run->slots);
   run->next_slot = (uint32_t)((run->next_slot + moved) % run->slots);
@@ -230,5 +251,7 @@ kmb_status kmbi_bias(kmbi_run *run, const kmb_choice *choice, uint64_t batch,
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
                      "backend %s has no reference for its timers",
                      device->ops->name);
-  return device->ops->bias(device->self, choice, batch, ns, uncertainty);
+  kmb_status status =
+      device->ops->bias(device->self, choice, batch, ns, uncertainty);
+  return kmbi_ranks_bias(run, status, ns, uncertainty);
 }

@@ -51,7 +51,7 @@ static void see_operations(kmbi_run *run, uint64_t got) {
  * tunes. `*fastest` is below 0 if no sample says anything. */
 static kmb_status visit_slots(kmbi_run *run, uint64_t batch, double *fastest) {
   uint64_t done = 0;
-  double far = kmbi_now(run->device) + 1e18;
+  double far = kmbi_clock(run) + 1e18;
   *fastest = -1;
   while (done < run->slots) {
     uint64_t got = 0, left = (run->slots - done + batch - 1) / batch;
@@ -76,11 +76,11 @@ static kmb_status visit_slots(kmbi_run *run, uint64_t batch, double *fastest) {
 /* Then until ten samples in a row bring no time that is 1% below the fastest,
  * or the limit. */
 static kmb_status settle(kmbi_run *run, uint64_t batch, double fastest) {
-  double until = kmbi_now(run->device) + run->p.warmup_ns;
+  double until = kmbi_clock(run) + run->p.warmup_ns;
   double last[SETTLED] = {0};
   uint64_t still = 0, n = 0;
   bool first = true;
-  while (still < SETTLED && kmbi_now(run->device) < until) {
+  while (still < SETTLED && kmbi_clock(run) < until) {
     uint64_t got = 0;
     kmb_status status = take(run, batch, SETTLED, until, &got);
     if (status) return status;
@@ -142,6 +142,7 @@ static kmb_status no_records_of_graph(void) {
 kmb_status kmbi_warm_up(kmbi_run *run, kmbi_stage *next) {
   uint64_t batch = whole_rings(run, 1);
   kmb_status status = refuse_choice(run);
+  if (!status) status = kmbi_ranks_first_use(run);
   if (!status)
     status =
         kmbi_plan_open(run, &run->choice, batch, run->p.launch, &run->plan);
@@ -183,7 +184,7 @@ static kmb_status probe(kmbi_run *run, uint64_t batch, double *span) {
       kmbi_plan_open(run, &run->choice, batch, run->p.launch, &plan);
   if (status) return status;
   uint64_t got = 1;
-  double now = kmbi_now(run->device), until = now + 1e18;
+  double now = kmbi_clock(run), until = now + 1e18;
   double ns = 0, fastest = -1;
   for (int i = 0; i < PROBE_SAMPLES && got && !status; i++) {
     status = kmbi_plan_take(run, plan, batch, 1, until, &got);
@@ -230,7 +231,7 @@ static kmb_status find_batch(kmbi_run *run) {
     batch = whole_rings(run, larger < limit ? larger : limit);
     kmb_status status = probe(run, batch, &span);
     if (status) return status;
-    if (kmbi_cancelled(run->device)) break;
+    if (kmbi_stopped(run)) break;
     if (span > 0) run->estimate_ns = span / (double)batch;
   }
   run->batch = batch;
@@ -255,7 +256,7 @@ static kmb_status measure_overhead(kmbi_run *run) {
   kmb_status status = kmbi_plan_open(run, &warm, run->batch, nothing, &plan);
   if (status) return status;
   uint64_t got = 0;
-  double until = kmbi_now(run->device) + run->p.warmup_ns;
+  double until = kmbi_clock(run) + run->p.warmup_ns;
   status = kmbi_plan_take(run, plan, run->batch, NULL_SAMPLES, until, &got);
   kmbi_plan_close(run, plan);
   run->next_slot = ring;

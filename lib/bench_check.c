@@ -7,6 +7,8 @@
 
 /* First use may load and compile code. */
 #define FIRST_USE_LIMIT_NS 60e9
+/* For work to end that others were told not to wait for. */
+#define OVERDUE_LIMIT_NS 0.5e9
 
 /* Host copies for one check. */
 typedef struct copies {
@@ -157,14 +159,34 @@ static kmb_status run_reset(kmbi_run *run, uint32_t slot) {
   return run->p.reset(run->p.reset_user, slot, run->stream);
 }
 
-static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
+/* Work that waits for a rank that failed or ended is late: the caller can end
+ * it once it is told. */
+static kmb_status wait_for_launch(kmbi_run *run) {
+  kmb_device *device = run->device;
+  const kmb_backend_ops *ops = device->ops;
+  bool alone = !run->ranks.comm;
+  double limit = alone ? FIRST_USE_LIMIT_NS : kmbi_ranks_patience(run);
+  run->ranks.failed = false;
+  kmb_status status = ops->stream_wait(device->self, run->stream, limit);
+  if (alone || status != KMB_ERR_TIMEOUT) return status;
+  kmb_status late = kmbi_ranks_overdue(run, -1);
+  kmbi_error_state said;
+  kmbi_error_save(&said);
+  status = ops->stream_wait(device->self, run->stream, OVERDUE_LIMIT_NS);
+  if (!status) kmbi_error_restore(&said);
+  if (!status) return late;
+  return kmbi_fail(KMB_ERR_LOST, "the device is lost: %.200s", said.message);
+}
+
+kmb_status kmbi_launch_once(kmbi_run *run, uint32_t slot) {
   kmb_device *device = run->device;
   const kmb_buffers *set = run->p.buffers;
+  void **args = set ? set->args + (uint64_t)slot * set->count : NULL;
   kmb_launch launch = {
       .struct_size = sizeof launch,
       .stream = run->stream,
-      .args = (void *const *)(set->args + (uint64_t)slot * set->count),
-      .arg_count = set->count,
+      .args = (void *const *)args,
+      .arg_count = set ? set->count : 0,
       .slot = slot,
       .config = run->p.config,
   };
@@ -172,8 +194,7 @@ static kmb_status launch_once(kmbi_run *run, uint32_t slot) {
   kmbi_error_state said;
   kmbi_error_save(&said);
   /* A callback that fails may have enqueued something before. */
-  kmb_status waited =
-      device->ops->stream_wait(device->self, run->stream, FIRST_USE_LIMIT_NS);
+  kmb_status waited = wait_for_launch(run);
   /* What still runs uses the buffers: nothing more can be done here. */
   if (waited == KMB_ERR_TIMEOUT) kmbi_device_note(device, KMB_ERR_LOST);
   kmbi_device_note(device, waited);
@@ -194,8 +215,10 @@ static kmb_status check_before(kmbi_run *run, copies *c) {
   kmb_status status = kmbi_buffers_poison(c->set, c->slot);
   if (!status) status = run_reset(run, c->slot);
   if (!status) status = copy_before(c, run->p.check != NULL);
+  status = kmbi_ranks_settle_stream(run, status);
+  status = kmbi_ranks_agree(run, KMBI_SAY_READY, status);
   if (status) return status;
-  status = launch_once(run, c->slot);
+  status = kmbi_launch_once(run, c->slot);
   if (!status) status = judge(run, c, false, true);
   if (run->device->lost) return status;
   /* Whatever came out of it: the set is used again. */
@@ -254,8 +277,9 @@ static kmb_status check_after(kmbi_run *run, copies *c, bool *ran) {
   if (!status) status = run_reset(run, c->slot);
   bool values = comparable(run);
   if (!status && values) status = copy_before(c, run->p.check != NULL);
+  status = kmbi_ranks_agree(run, KMBI_SAY_READY, status);
   uint64_t got = 0;
-  double until = kmbi_now(run->device) + FIRST_USE_LIMIT_NS;
+  double until = kmbi_clock(run) + FIRST_USE_LIMIT_NS;
   if (!status)
     status = kmbi_plan_take(run, run->plan, run->batch, 1, until, &got);
   *ran = got == 1;

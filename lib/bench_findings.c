@@ -339,6 +339,7 @@ void kmbi_raise_findings(kmbi_run *run, const kmbi_round *round, double time) {
     raise_throttled(run, round);
     raise_clock_drift(run, round);
     raise_quiet(run, round);
+    kmbi_ranks_find(run, round, time);
   }
   raise_precision(run, round, time);
   raise_shape(run, round);

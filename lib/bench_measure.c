@@ -60,6 +60,8 @@ static kmb_status store(kmbi_run *run, kmbi_round *round, uint64_t got) {
     column(run, SUM)[at] = s->sum_ns / (double)run->batch;
     column(run, END)[at] = s->end_ns;
     if (s->ops > round->ops) round->ops = s->ops;
+    status = kmbi_ranks_keep(run, i, at);
+    if (status) return status;
   }
   return KMB_OK;
 }
@@ -138,11 +140,11 @@ static kmb_status look(kmbi_run *run, kmbi_round *round, loop *l) {
 static void limits(kmbi_run *run, kmbi_round *round, const loop *l,
                    bool short_run) {
   if (round->stop) return;
-  if (kmbi_cancelled(run->device))
+  if (kmbi_stopped(run))
     round->stop = KMBI_STOP_CANCELLED;
   else if (run->sample_count >= run->p.max_samples)
     round->stop = KMBI_STOP_MAX_SAMPLES;
-  else if (short_run || kmbi_now(run->device) >= l->until)
+  else if (short_run || kmbi_clock(run) >= l->until)
     round->stop = KMBI_STOP_WALL;
 }
 
@@ -164,7 +166,7 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
                      .min_samples = run->p.min_samples,
                      .seed = run->p.seed},
             .next = (size_t)run->p.min_samples};
-  l.started = kmbi_now(run->device);
+  l.started = kmbi_clock(run);
   l.kept_since = l.started;
   l.until = l.started + run->p.max_wall_ns;
   while (!round->stop) {
@@ -177,7 +179,7 @@ static kmb_status sample_until_stopped(kmbi_run *run, kmbi_round *round) {
     kmbi_track_take(run);
     kmbi_sleep(run->device, run->p.idle_ns);
   }
-  round->wall_ns = kmbi_now(run->device) - l.started;
+  round->wall_ns = kmbi_clock(run) - l.started;
   return KMB_OK;
 }
 
@@ -211,7 +213,8 @@ static kmb_status close_round(kmbi_run *run, kmbi_round *round) {
                        run->p.seed, run->scratch, &round->interval);
   if (!round->has_interval)
     round->interval.median = kmbi_median(round->samples, n, run->scratch);
-  return kmbi_ops_finish(run, round);
+  kmb_status status = kmbi_ranks_close(run, round);
+  return status ? status : kmbi_ops_finish(run, round);
 }
 
 kmb_status kmbi_measure_open(kmbi_run *run) {

@@ -200,6 +200,10 @@ kmb_status kmbi_bench_params(const kmb_bench_params *caller, bool launches,
   kmb_bench_params *p = &run->p;
   kmb_status status = kmbi_copy_in(p, sizeof *p, KMBI_BENCH_PARAMS_V1, caller,
                                    "kmb_bench_params");
+  if (!status && !launches && p->comm)
+    status = kmbi_fail(KMB_ERR_INVALID,
+                       "kmb_bench_params: comm is for kmb_bench() alone; take "
+                       "it out here");
   if (!status) status = check_numbers(p);
   if (!status) status = check_choices(p);
   if (!status) status = check_axes(p);

@@ -75,7 +75,8 @@ const char *kmbi_passed_over(const kmbi_run *run,
   return text;
 }
 
-kmb_status kmbi_choose(kmbi_run *run) {
+/* The ways of this rank. */
+static kmb_status choose(kmbi_run *run) {
   kmb_device *device = run->device;
   const kmb_bench_params *p = &run->p;
   kmb_request request = {
@@ -88,6 +89,9 @@ kmb_status kmbi_choose(kmbi_run *run) {
   };
   kmb_choice proposed[KMBI_CHOICES];
   uint32_t count = 0;
+  if (run->ranks.comm && !KMBI_HAS(device->ops, aligned))
+    return kmbi_fail(KMB_ERR_UNSUPPORTED, "backend %s measures one rank alone",
+                     device->ops->name);
   kmb_status status = device->ops->propose(device->self, &request, proposed,
                                            KMBI_CHOICES, &count);
   if (status) return status;
@@ -97,7 +101,8 @@ kmb_status kmbi_choose(kmbi_run *run) {
   note_not_proposed(run, proposed, count);
   run->choice_count = run->choice_index = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (!violates(p, &proposed[i]) && serves_graphs(run, &proposed[i]))
+    if (!violates(p, &proposed[i]) && serves_graphs(run, &proposed[i]) &&
+        kmbi_ranks_serves(run, &proposed[i]))
       run->choices[run->choice_count++] = proposed[i];
   if (!run->choice_count)
     return kmbi_fail(
@@ -105,11 +110,18 @@ kmb_status kmbi_choose(kmbi_run *run) {
         "timer %s, launch mode %s and cache state %s are required%s; "
         "the best to be had is %s, %s, %s",
         kmbi_timer_name(p->timer), kmbi_launch_mode_name(p->launch_mode),
-        kmbi_cache_name(p->cache), p->graphs ? " of prebuilt graphs" : "",
+        kmbi_cache_name(p->cache),
+        run->ranks.comm ? " of aligned ranks"
+        : p->graphs     ? " of prebuilt graphs"
+                        : "",
         kmbi_timer_name(proposed[0].timer),
         kmbi_launch_mode_name(proposed[0].launch_mode),
         kmbi_cache_name(proposed[0].cache));
   return KMB_OK;
+}
+
+kmb_status kmbi_choose(kmbi_run *run) {
+  return kmbi_ranks_choose(run, choose(run));
 }
 
 bool kmbi_is_local(kmb_status status) {
@@ -381,7 +393,7 @@ static kmb_status first_time(kmbi_run *run) {
     status =
         device->ops->stream_open(device->self, run->p.stream, &run->stream);
   if (!status) run->stream_open = true;
-  return status;
+  return status ? status : kmbi_ranks_barrier(run);
 }
 
 kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next) {
@@ -399,7 +411,7 @@ kmb_status kmbi_prepare(kmbi_run *run, kmbi_stage *next) {
     if (run->p.buffers) kmbi_buffers_release(run->p.buffers);
   }
   run->choice = run->choices[run->choice_index];
-  status = prepare_cache(run);
+  status = kmbi_ranks_cache(run, prepare_cache(run));
   if (status) return kmbi_next_choice(run, status, next);
   status = prepare_slots(run);
   if (!status && !run->scanned) status = find_zeros(run);

@@ -19,7 +19,7 @@ static kmb_status time_warm(kmbi_run *run, double *ns, uint64_t *got) {
   kmb_status status =
       kmbi_plan_open(run, &warm, run->batch, run->p.launch, &plan);
   if (!status) {
-    double until = kmbi_now(run->device) + run->p.max_wall_ns / 20;
+    double until = kmbi_clock(run) + run->p.max_wall_ns / 20;
     status = kmbi_plan_take(run, plan, run->batch, PROBES, until, &taken);
     kmbi_plan_close(run, plan);
   }

@@ -287,6 +287,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
     set_cache(run);
     set_buffers(run);
     set_check(run);
+    kmbi_ranks_set(run, round);
     kmbi_track_store(&run->track, result);
   }
   kmbi_raise_findings(run, round, time);
@@ -295,6 +296,6 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
   kmbi_metadata_collect(run->device, run->p.metadata ? &run->metadata : NULL,
                         result);
   kmbi_result_set_f64(result, KMB_VALUE_TOTAL_WALL,
-                      kmbi_now(run->device) - run->entered_ns);
+                      kmbi_clock(run) - run->entered_ns);
   return KMB_OK;
 }

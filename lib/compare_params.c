@@ -122,6 +122,10 @@ static kmb_status copy_candidate(kmbi_candidate *to,
     status = kmbi_fail(KMB_ERR_UNSUPPORTED,
                        "kmb_candidate: rounds are not taken in a comparison; "
                        "leave rounds at 0 or 1");
+  if (!status && to->bench.comm)
+    status = kmbi_fail(KMB_ERR_UNSUPPORTED,
+                       "kmb_candidate: several ranks are not compared in turns; "
+                       "measure each with kmb_bench() and compare the results");
   if (!status && (!to->bench.name || !*to->bench.name))
     status = kmbi_fail(KMB_ERR_INVALID,
                        "kmb_candidate: bench->name is needed, to name it");

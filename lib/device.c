@@ -304,6 +304,10 @@ void kmbi_log(kmb_device *device, kmb_log_level level, const char *format,
 }
 
 int kmbi_cancelled(const kmb_device *device) {
+  return !device->defers_cancel && kmbi_cancel_asked(device);
+}
+
+int kmbi_cancel_asked(const kmb_device *device) {
   const volatile int32_t *flag = device->hooks.cancel;
   return flag && __atomic_load_n(flag, __ATOMIC_RELAXED) != 0;
 }

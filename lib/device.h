@@ -26,7 +26,8 @@ struct kmb_device {
   kmbi_ceiling_entry *ceilings;
   pid_t pid;
   atomic_int busy;
-  bool lost; /* work on it did not end: no further call waits for it */
+  bool lost;          /* work on it did not end: no further call waits for it */
+  bool defers_cancel; /* ranks agree on it, the backend must not act alone */
   uint64_t slot_bytes;  /* taken by all sets of buffers */
   uint64_t sweep_bytes; /* of the sweep that the backend holds */
   /* The caller's handle, each set of buffers, and each call or session that is
@@ -57,6 +58,8 @@ void kmbi_sleep(kmb_device *device, double ns);
 void kmbi_log(kmb_device *device, kmb_log_level level, const char *format, ...)
     KMB_PRINTF(3, 4);
 int kmbi_cancelled(const kmb_device *device);
+/* The caller's flag, whatever is deferred. */
+int kmbi_cancel_asked(const kmb_device *device);
 /* Bytes that slots and flush may take together, and what is left of them. */
 kmb_status kmbi_device_budget(kmb_device *device, uint64_t *bytes);
 kmb_status kmbi_device_room(kmb_device *device, uint64_t *bytes);

@@ -261,6 +261,56 @@ static kmb_status read_ops(const reader *r, const kmbi_json *object) {
   return status;
 }
 
+static kmb_status read_rank(const reader *r, const kmbi_json *object,
+                            kmb_rank *rank) {
+  static const char *const words[] = {"device", "id"};
+  static const char *const keys[] = {"median_ns", "min_ns", "max_ns"};
+  static const char *const counts[] = {"slowest", "flops", "bytes", "node"};
+  const char **const texts[] = {&rank->device, &rank->id};
+  double *const times[] = {&rank->median_ns, &rank->min_ns, &rank->max_ns};
+  uint64_t *const numbers[] = {&rank->slowest, &rank->flops, &rank->bytes,
+                               &rank->node};
+  *rank = kmb_rank_init();
+  if (object->type != KMBI_JSON_OBJECT) return bad(r, "ranks", "not objects");
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    const kmbi_json *node = kmbi_json_member(object, words[i]);
+    if (!node || node->type != KMBI_JSON_STRING)
+      return bad(r, "ranks", "a rank needs the strings device and id");
+    *texts[i] = kmbi_arena_copy(&r->result->arena, node->as.text);
+  }
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    const kmbi_json *node = kmbi_json_member(object, keys[i]);
+    if (!node || !is_number(node) || node->number < 0)
+      return bad(r, "ranks",
+                 "a rank needs median_ns, min_ns and max_ns, none below zero");
+    *times[i] = node->number;
+  }
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    const kmbi_json *node = kmbi_json_member(object, counts[i]);
+    if (!node || !count_of(node, numbers[i]))
+      return bad(r, "ranks",
+                 "a rank needs the counts slowest, flops, bytes and node");
+  }
+  return KMB_OK;
+}
+
+/* Measurements by one rank alone have none. */
+static kmb_status read_ranks(const reader *r, const kmbi_json *object) {
+  const kmbi_json *array = kmbi_json_member(object, "ranks");
+  kmb_status status = KMB_OK;
+  if (!array) return KMB_OK;
+  if (array->type != KMBI_JSON_ARRAY) return bad(r, "ranks", "not an array");
+  kmb_rank *ranks =
+      kmbi_arena_alloc(&r->result->arena, (size_t)array->count, sizeof *ranks);
+  if (!ranks) return KMB_OK;
+  uint64_t count = 0;
+  for (const kmbi_json *at = array->as.child; at && !status; at = at->next)
+    status = read_rank(r, at, &ranks[count++]);
+  r->result->ranks = ranks;
+  r->result->rank_count = count;
+  return status;
+}
+
 static bool severity_of(const char *name, kmb_severity *severity) {
   static const char *const names[] = {"note", "warning", "doubt"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -361,6 +411,7 @@ static kmb_status read_result(kmb_results *results, uint64_t index,
   if (!status) status = read_values(&r, object);
   if (!status) status = read_findings(&r, object);
   if (!status) status = read_ops(&r, object);
+  if (!status) status = read_ranks(&r, object);
   if (!status) status = read_samples(&r, object);
   if (!status) status = read_metadata(&r, object);
   if (!status) status = kmbi_result_finish(&r.result);

@@ -208,6 +208,50 @@ static void put_ops(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
+static void put_rank(writer *w, const kmb_rank *rank) {
+  const struct {
+    const char *key;
+    double number;
+  } times[] = {{"median_ns", rank->median_ns},
+               {"min_ns", rank->min_ns},
+               {"max_ns", rank->max_ns}};
+  const struct {
+    const char *key;
+    uint64_t number;
+  } counts[] = {{"slowest", rank->slowest},
+                {"flops", rank->flops},
+                {"bytes", rank->bytes},
+                {"node", rank->node}};
+  put_text(w, "{\"device\": ");
+  put_string(w, rank->device);
+  put_text(w, ", \"id\": ");
+  put_string(w, rank->id);
+  put_text(w, ",\n    ");
+  for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    put_text(w, i ? ", " : " ");
+    put_string(w, times[i].key);
+    put_text(w, ": ");
+    put_json(w, json_real(times[i].number), 0);
+  }
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    put_text(w, ", ");
+    put_string(w, counts[i].key);
+    put_text(w, ": ");
+    put_u64(w, counts[i].number);
+  }
+  put_text(w, "}");
+}
+
+static void put_ranks(writer *w, const kmb_result *result) {
+  list items = {w, "    ", false};
+  put_text(w, "[");
+  for (uint64_t i = 0; i < result->rank_count; i++) {
+    next_item(&items);
+    put_rank(w, &result->ranks[i]);
+  }
+  end_list(&items, "   ", "]");
+}
+
 static void put_samples(writer *w, const kmb_result *result) {
   list lines = {w, "    ", false};
   put_text(w, "[");
@@ -250,6 +294,10 @@ static void put_result(writer *w, const kmb_result *result) {
   if (result->op_count) {
     next_member(&members, "ops");
     put_ops(w, result);
+  }
+  if (result->rank_count) {
+    next_member(&members, "ranks");
+    put_ranks(w, result);
   }
   next_member(&members, "samples_ns");
   put_samples(w, result);

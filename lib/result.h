@@ -68,6 +68,8 @@ struct kmb_result {
   uint64_t finding_count;
   kmbi_result_op *ops; /* in order of start */
   uint64_t op_count;
+  kmb_rank *ranks; /* by rank */
+  uint64_t rank_count;
   kmbi_entry *metadata;
   kmbi_entry **metadata_end;
   uint64_t metadata_count;
@@ -103,6 +105,9 @@ void kmbi_result_find_named(kmb_result *result, const char *name,
                             uint64_t figure_count, const char *message);
 /* Rows of device operations; all that they point to is copied. */
 void kmbi_result_set_ops(kmb_result *result, const kmb_op *ops, uint64_t count);
+/* Rows of ranks; all that they point to is copied. */
+void kmbi_result_set_ranks(kmb_result *result, const kmb_rank *ranks,
+                           uint64_t count);
 /* 0 for a name that is no kind's. */
 kmb_op_kind kmbi_op_kind_of(const char *name);
 /* A value, or NULL and a reason. A key that is there already is replaced. */

@@ -6,6 +6,7 @@
 
 enum { LABEL = 13 };                     /* column at which values start */
 enum { OPS_SHOWN = 8, NAME_WIDTH = 48 }; /* of device operations */
+enum { RANKS_SHOWN = 16 };
 
 /* A line is put together in `to`, then broken to the width of a page. */
 typedef struct block {
@@ -452,6 +453,27 @@ static void put_unknown(const block *b) {
   }
 }
 
+/* Of many ranks the first ones; JSON has them all. */
+static void put_ranks(const block *b) {
+  const kmb_result *result = b->result;
+  if (!result->rank_count) return;
+  start_line(b, "ranks");
+  kmbi_text_format(b->to, "%llu", (unsigned long long)result->rank_count);
+  put_text(b, " over ", KMB_VALUE_COMM, "");
+  put_text(b, "; barrier ", KMB_VALUE_BARRIER, "");
+  end_line(b);
+  for (uint64_t i = 0; i < result->rank_count && i < RANKS_SHOWN; i++) {
+    const kmb_rank *rank = &result->ranks[i];
+    start_line(b, "");
+    kmbi_text_format(b->to, "%llu  ", (unsigned long long)i);
+    kmbi_put_time(b->to, rank->median_ns);
+    kmbi_text_format(b->to, ", slowest in %llu  ",
+                     (unsigned long long)rank->slowest);
+    kmbi_put_clean(b->to, rank->device);
+    end_line(b);
+  }
+}
+
 static void build(kmbi_text *to, const void *subject) {
   kmbi_text line;
   kmbi_text_init(&line, to->memory);
@@ -462,6 +484,7 @@ static void build(kmbi_text *to, const void *subject) {
   put_samples(&b);
   put_timer(&b);
   put_ops(&b);
+  put_ranks(&b);
   put_cache(&b);
   put_work(&b);
   put_roofline(&b);

@@ -6,6 +6,7 @@
 #include "buffers.h"
 #include "device.h"
 #include "ops.h"
+#include "ranks.h"
 #include "result.h"
 #include "stats.h"
 #include "telemetry.h"
@@ -62,7 +63,9 @@ typedef struct kmbi_round {
   uint64_t ops;
   kmbi_stop stop;
   bool has_interval;
-  kmbi_op_rows rows; /* TRACE */
+  kmbi_op_rows rows;      /* TRACE */
+  kmbi_rank_stats *ranks; /* one a rank; NULL: one rank alone */
+  kmbi_outliers outliers; /* of several ranks */
   kmbi_watch before, after;
 } kmbi_round;
 
@@ -142,6 +145,9 @@ typedef struct kmbi_run {
   char check_skipped[160]; /* why it was, "" if it was not */
 
   kmbi_given given; /* of samples that were not taken by the engine */
+
+  kmbi_ranks ranks;
+
 } kmbi_run;
 
 /* Steps: each does its work and names the step that follows. */
@@ -206,6 +212,8 @@ kmb_status kmbi_ops_begin(kmbi_run *run);
 kmb_status kmbi_ops_take(kmbi_run *run, uint64_t got);
 kmb_status kmbi_ops_finish(kmbi_run *run, kmbi_round *round);
 void kmbi_set_ops(kmbi_run *run, const kmbi_round *round);
+/* One plain launch of a slot, to its end. */
+kmb_status kmbi_launch_once(kmbi_run *run, uint32_t slot);
 /* The launch callback of prebuilt graphs; `user` is the run. */
 kmb_status kmbi_launch_graph(void *user, const kmb_launch *launch);
 /* Asks the backend how to measure (prepare), and again once the number of

@@ -44,9 +44,6 @@
 #define KMBI_TRACE_PARAMS_V1 KMBI_V1(kmb_trace_params, reserved)
 #define KMBI_COUNTERS_PARAMS_V1 KMBI_V1(kmb_counters_params, flags)
 #define KMBI_COUNTERS_INFO_V1 KMBI_V1(kmb_counters_info, cache)
-#define KMBI_PAYOFF_CHANGE_V1 KMBI_V1(kmb_payoff_change, reserved)
-#define KMBI_PAYOFF_PARAMS_V1 KMBI_V1(kmb_payoff_params, reserved)
-#define KMBI_PAYOFF_SUMMARY_V1 KMBI_V1(kmb_payoff_summary, reserved)
 #define KMBI_CANDIDATE_V1 KMBI_V1(kmb_candidate, tune_at_count)
 #define KMBI_COMPARE_PARAMS_V1 KMBI_V1(kmb_compare_params, flags)
 #define KMBI_COMPARE_ROW_V1 KMBI_V1(kmb_compare_row, reserved)
@@ -54,6 +51,9 @@
 #define KMBI_PAYOFF_CHANGE_V1 KMBI_V1(kmb_payoff_change, reserved)
 #define KMBI_PAYOFF_PARAMS_V1 KMBI_V1(kmb_payoff_params, reserved)
 #define KMBI_PAYOFF_SUMMARY_V1 KMBI_V1(kmb_payoff_summary, reserved)
+#define KMBI_COMM_OPS_V1 KMBI_V1(kmb_comm_ops, size)
+#define KMBI_COMM_PARAMS_V1 KMBI_V1(kmb_comm_params, multicast)
+#define KMBI_RANK_V1 KMBI_V1(kmb_rank, node)
 #define KMBI_BENCH_PARAMS_V1 KMBI_V1(kmb_bench_params, reserved)
 
 /* Copy a caller's struct over zeroes. `size` is this library's sizeof,

@@ -23,7 +23,7 @@ ninja -C "$build" >/dev/null || {
 
 missed=0
 unclaimed=0
-for name in open peers cold ceilings; do
+for name in open peers cold ceilings agreement; do
   status=0
   "$build/bench/bench_$name" --json "$out/$name.json" || status=$?
   echo

@@ -6,7 +6,8 @@
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
 # parts: open tests code hip python examples accuracy moves cost compare
-#        ceilings counters peers sanitizer
+#        ceilings counters peers sanitizer, and by name only, for it needs two
+#        GPUs and at most 150 s: ranks
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
@@ -204,6 +205,27 @@ sanitizer_part() {
   unset KMB_TEST_CUPTI
 }
 
+# Several GPUs: the barriers' skew, ranks that are late, all-reduce beside the
+# way of nccl-tests. NVLink multicast stays off.
+ranks_part() {
+  NCCL_NVLS_ENABLE=0
+  export NCCL_NVLS_ENABLE
+  nccl=$(folder_of libnccl.so.2)
+  [ -n "$nccl" ] || echo "== no NCCL: what needs it is left out"
+  with=$LD_LIBRARY_PATH${nccl:+:$nccl}
+  count=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+  [ "$count" -ge 2 ] || {
+    echo "== ranks: skipped, for there are not two GPUs"
+    return
+  }
+  nvidia-smi topo -m 2>/dev/null
+  run 80 ranks env LD_LIBRARY_PATH="$with" "$folder/gpu_ranks" 2 \
+    "$out/ranks.json" 400
+  [ -z "$nccl" ] ||
+    run 65 allreduce env LD_LIBRARY_PATH="$with" "$folder/allreduce" 2 \
+      "$out/allreduce.json"
+}
+
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks_event_reasons.active \
   --format=csv,noheader 2>/dev/null
 for part in $parts; do
@@ -223,6 +245,7 @@ for part in $parts; do
   counters) counters_part ;;
   peers) peers_part ;;
   sanitizer) sanitizer_part ;;
+  ranks) ranks_part ;;
   *) echo "no part is named $part" >&2; failed="$failed $part" ;;
   esac
   summary="$summary $part:$(($(date +%s) - began))s"

@@ -12,6 +12,7 @@
 /* Our kernels: X(name). */
 #define KMBI_CUDA_KERNEL_MAP(X) \
   X(empty)                      \
+  X(barrier)                    \
   X(spin)                       \
   X(tick)                       \
   X(sweep)                      \
@@ -36,6 +37,10 @@ typedef struct kmbi_cuda_space {
   uint64_t sweep_bytes;
   volatile uint32_t *gate; /* pinned host memory, and its device address */
   kmbi_cu_pointer gate_device;
+  /* Words that peers write in a barrier; the last one's number. They stay, so
+   * that no peer has memory mapped that is given back. */
+  kmbi_cu_pointer words;
+  uint32_t word_count, word_number;
 } kmbi_cuda_space;
 
 /* Bytes of `scratch`: the sink of sweeps, then what kernels write. */
@@ -95,6 +100,7 @@ typedef struct kmbi_cuda {
    */
   kmb_launch_fn held_up;
   void *held_up_user;
+  struct kmbi_cuda_barrier *barrier; /* that is open; NULL: none */
   char name[KMBI_CUDA_TEXT];
   char arch[32];
   char uuid[64];
@@ -146,6 +152,9 @@ void kmbi_cuda_stream_close(void *self, void *stream);
 kmb_status kmbi_cuda_stream_wait(void *self, void *stream, double limit_ns);
 /* Waits inside the backend: LOST, and the device with it, after the limit. */
 kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream);
+/* False if it did not: nothing is lost then. */
+bool kmbi_cuda_ends_within(kmbi_cuda *self, kmbi_cu_stream stream,
+                           double limit_ns, kmb_status *status);
 
 /* attrs.c */
 kmb_status kmbi_cuda_attr_u64(void *self, kmb_device_attr attr,
@@ -242,6 +251,20 @@ kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
 /* ceilings.c */
 kmb_status kmbi_cuda_ceiling(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
                              uint32_t threads, kmb_ceiling *ceiling);
+
+/* barrier.c */
+kmb_status kmbi_cuda_barrier_open(void *self, const kmb_barrier_desc *desc,
+                                  void **barrier);
+kmb_status kmbi_cuda_barrier_enqueue(void *self, void *barrier, void *stream);
+kmb_status kmbi_cuda_barrier_time(void *self, void *barrier, void *stream,
+                                  const kmb_align *align, double *ns);
+void kmbi_cuda_barrier_close(void *self, void *barrier);
+const char *kmbi_cuda_barrier_text(void *self, void *barrier);
+/* The end of what was enqueued behind a barrier. With a failure `status` other
+ * ranks need not come: what waits for them is let go, and so it is when the
+ * deadline passes. Only what does not end even so loses the device. */
+kmb_status kmbi_cuda_barrier_finish(kmbi_cuda *self, kmbi_cu_stream stream,
+                                    const kmb_align *align, kmb_status status);
 
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);

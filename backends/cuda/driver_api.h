@@ -16,8 +16,13 @@ typedef struct CUevent_st *kmbi_cu_event;
 typedef struct CUgraph_st *kmbi_cu_graph;
 typedef struct CUgraphNode_st *kmbi_cu_node;
 typedef struct CUgraphExec_st *kmbi_cu_exec;
-struct CUuuid_st;                /* 16 bytes */
-struct CUgraphEdgeData_st;       /* kmbi_cu_edge */
+struct CUuuid_st;          /* 16 bytes */
+struct CUgraphEdgeData_st; /* kmbi_cu_edge */
+#ifndef CUDA_VERSION       /* the vendor's own header is not there */
+struct CUipcMemHandle_st {
+  char reserved[64];
+};
+#endif
 typedef unsigned kmbi_cu_result; /* the driver's enums are unsigned too */
 typedef unsigned kmbi_cu_enum;
 typedef int kmbi_cu_device;
@@ -99,6 +104,8 @@ enum {
   KMBI_CU_HOST_PORTABLE = 1,
   KMBI_CU_HOST_DEVICEMAP = 2,
   KMBI_CU_WAIT_GEQ = 0,
+  KMBI_CU_PEER_ALREADY_ENABLED = 704,
+  KMBI_CU_IPC_LAZY_PEER_ACCESS = 1,
   KMBI_CU_CAPTURE_THREAD_LOCAL = 1,
   KMBI_CU_CAPTURING_NONE = 0,
   KMBI_CU_POINTER_CONTEXT = 1,
@@ -195,6 +202,20 @@ enum { KMBI_CU_EDGE_PROGRAMMATIC = 1 };
   X(cuStreamWaitValue32, 11070, "cuStreamWaitValue32_v2", OPTIONAL,            \
     (kmbi_cu_stream stream, kmbi_cu_pointer at, uint32_t value,                \
      unsigned flags))                                                          \
+  X(cuStreamWriteValue32, 11070, "cuStreamWriteValue32_v2", OPTIONAL,          \
+    (kmbi_cu_stream stream, kmbi_cu_pointer at, uint32_t value,                \
+     unsigned flags))                                                          \
+  X(cuDeviceCanAccessPeer, 4000, "cuDeviceCanAccessPeer", REQUIRED,            \
+    (int *can, kmbi_cu_device device, kmbi_cu_device peer))                    \
+  X(cuCtxEnablePeerAccess, 4000, "cuCtxEnablePeerAccess", REQUIRED,            \
+    (kmbi_cu_context peer, unsigned flags))                                    \
+  X(cuIpcGetMemHandle, 4010, "cuIpcGetMemHandle", REQUIRED,                    \
+    (struct CUipcMemHandle_st * handle, kmbi_cu_pointer pointer))              \
+  X(cuIpcOpenMemHandle, 11000, "cuIpcOpenMemHandle_v2", REQUIRED,              \
+    (kmbi_cu_pointer * pointer, struct CUipcMemHandle_st handle,               \
+     unsigned flags))                                                          \
+  X(cuIpcCloseMemHandle, 4010, "cuIpcCloseMemHandle", REQUIRED,                \
+    (kmbi_cu_pointer pointer))                                                 \
   X(cuStreamBeginCapture, 10010, "cuStreamBeginCapture_v2", OPTIONAL,          \
     (kmbi_cu_stream stream, kmbi_cu_enum mode))                                \
   X(cuStreamEndCapture, 10000, "cuStreamEndCapture", OPTIONAL,                 \

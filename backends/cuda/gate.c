@@ -45,19 +45,18 @@ static kmb_status first_use(kmbi_cuda_plan *plan) {
 /* Whether a launch waits for what it launches, as CUDA_LAUNCH_BLOCKING and
  * some tools make it: then a kernel that spins is over when its launch returns.
  * So it is, once, if the host was held up. */
-static kmb_status find_blocking(kmbi_cuda_plan *plan) {
-  kmbi_cuda *self = plan->self;
+kmb_status kmbi_cuda_find_blocking(kmbi_cuda *self, kmbi_cu_stream stream) {
   if (self->blocking_known) return KMB_OK;
   bool blocking = true;
   for (int longer = 0; blocking && longer < 2; longer++) {
     uint64_t cycles = kmbi_cuda_cycles(self, longer ? 10 * SPIN_NS : SPIN_NS);
-    kmb_status status = kmbi_cuda_spin(self, plan->stream, cycles, 0);
+    kmb_status status = kmbi_cuda_spin(self, stream, cycles, 0);
     if (status) return status;
-    kmbi_cu_result result = self->driver->cuStreamQuery(plan->stream);
+    kmbi_cu_result result = self->driver->cuStreamQuery(stream);
     blocking = result == KMBI_CU_SUCCESS;
     if (!blocking && result != KMBI_CU_NOT_READY)
       return kmbi_cuda_check(self, result, "cuStreamQuery");
-    status = kmbi_cuda_finish(self, plan->stream);
+    status = kmbi_cuda_finish(self, stream);
     if (status) return status;
   }
   self->blocking = blocking;
@@ -67,13 +66,15 @@ static kmb_status find_blocking(kmbi_cuda_plan *plan) {
 
 static kmb_status try_gate(kmbi_cuda_plan *plan) {
   kmb_status status = kmbi_cuda_space_gate(plan->self);
-  if (!status) status = find_blocking(plan);
+  if (!status) status = kmbi_cuda_find_blocking(plan->self, plan->stream);
   if (!status && plan->self->blocking)
     return KMBI_CUDA_FAIL(plan->self, KMB_ERR_UNSUPPORTED, 0,
                           "launches wait for their kernels, as with "
                           "CUDA_LAUNCH_BLOCKING=1 or under some tools");
   if (!status) status = kmbi_cuda_watch_open(plan->self, &plan->watch);
-  if (!status) status = first_use(plan);
+  /* Several ranks have run it already, all of them: one that did so alone
+   * would wait for the others. */
+  if (!status && !plan->desc.align) status = first_use(plan);
   if (!status && !plan->graph)
     status = kmbi_cuda_count_nodes(plan, &plan->nodes);
   return status;
@@ -85,7 +86,7 @@ static const char held_up[] =
 
 static bool was_held_up(const kmbi_cuda_plan *plan) {
   const kmbi_cuda *self = plan->self;
-  return plan->desc.choice.timer == KMB_TIMER_EVENT &&
+  return plan->desc.choice.timer == KMB_TIMER_EVENT && !plan->desc.align &&
          self->held_up == plan->desc.launch &&
          self->held_up_user == plan->desc.launch_user;
 }
@@ -127,6 +128,8 @@ bool kmbi_cuda_gate_open(kmbi_cuda_plan *plan) {
   bool late = kmbi_cuda_watch_opened(&plan->watch);
   __atomic_store_n(self->space->gate, 1, __ATOMIC_SEQ_CST);
   if (!late) return false;
+  /* The host waited for other ranks: no fault of the callback's. */
+  if (plan->desc.align) return true;
   self->held_up = plan->desc.launch;
   self->held_up_user = plan->desc.launch_user;
   without(plan, held_up);

@@ -24,6 +24,36 @@ extern "C" __global__ void kmb_spin(u64 cycles, u64 *out) {
   if (out) out[thread_index()] = (u64)(clock64() - start);
 }
 
+/* A barrier between devices: each rank has a word for every rank, 128 bytes
+ * apart. A thread for each peer writes to the peer's memory and awaits its own.
+ * `out` gets how long this rank waited, `bad` the peer that did not come within
+ * `limit` ns, counted from 1. */
+extern "C" __global__ void kmb_barrier(const u64 *peers, u64 mine, u64 limit,
+                                       u64 *out, u32 *bad, u32 rank, u32 size,
+                                       u32 sequence) {
+  u64 start, now;
+  u32 peer = (u32)thread_index(), seen = sequence;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  if (peer < size && peer != rank) {
+    u64 theirs = peers[peer] + (u64)rank * 128, ours = mine + (u64)peer * 128;
+    asm volatile("st.release.sys.global.u32 [%0], %1;"
+                 :
+                 : "l"(theirs), "r"(sequence)
+                 : "memory");
+    do {
+      asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+                   : "=r"(seen)
+                   : "l"(ours)
+                   : "memory");
+      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    } while ((int)(seen - sequence) < 0 && now - start < limit);
+    if ((int)(seen - sequence) < 0) *bad = peer + 1;
+  }
+  __syncthreads();
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  if (out && thread_index() == 0) *out = now - start;
+}
+
 /* The steps of the timer that a kernel sees. */
 extern "C" __global__ void kmb_tick(u64 *steps, u32 count) {
   u64 last, now;

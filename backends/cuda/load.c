@@ -29,6 +29,8 @@ DLOPEN_NOTE(NOTE_ENTRY("cublaslt", "Measures matrix units of NVIDIA GPUs",
                        "\\\"libcublasLt.so.13\\\","
                        "\\\"libcublasLt.so.12\\\","
                        "\\\"libcublasLt.so.11\\\""));
+DLOPEN_NOTE(NOTE_ENTRY("nccl", "Aligns several NVIDIA GPUs",
+                       "\\\"libnccl.so.2\\\""));
 DLOPEN_NOTE(NOTE_ENTRY("nvml", "Clocks and power of NVIDIA GPUs",
                        "\\\"libnvidia-ml.so.1\\\""));
 

@@ -9,6 +9,7 @@
 #include "cupti_api.h"
 #include "driver_api.h"
 #include "lt_api.h"
+#include "nccl_api.h"
 #include "nvml_api.h"
 #include "profiler_api.h"
 
@@ -28,6 +29,9 @@ const kmbi_cupti_api *kmbi_cuda_cupti(kmbi_cuda_failure *failure);
 const kmbi_profiler_api *kmbi_cuda_profiler(kmbi_cuda_failure *failure);
 const kmbi_nvml_api *kmbi_cuda_nvml(kmbi_cuda_failure *failure);
 const kmbi_lt_api *kmbi_cuda_lt(kmbi_cuda_failure *failure);
+/* `ours`: for a communicator of our own, which is had only where NVLink
+ * multicast is off. */
+const kmbi_nccl_api *kmbi_cuda_nccl(bool ours, kmbi_cuda_failure *failure);
 /* Where the library that a table came from lies; "" if it was not opened. */
 const char *kmbi_cuda_cupti_path(void);
 

@@ -103,6 +103,8 @@ kmb_status kmbi_cuda_count_nodes(kmbi_cuda_plan *plan, uint64_t *nodes);
 
 /* gate.c */
 void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan);
+/* Whether a launch waits for its kernel. */
+kmb_status kmbi_cuda_find_blocking(kmbi_cuda *self, kmbi_cu_stream stream);
 kmb_status kmbi_cuda_gate_close(kmbi_cuda_plan *plan);
 /* True if it was open already, since it stayed closed for too long: the samples
  * behind it are spoiled, and there is no gate from now on. */

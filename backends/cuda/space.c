@@ -52,6 +52,7 @@ kmb_status kmbi_cuda_space_gate(kmbi_cuda *self) {
     (void)self->driver->cuMemFreeHost(memory);
     return status;
   }
+  memset(memory, 0, 4096);
   space->gate = memory;
   return KMB_OK;
 }
@@ -60,6 +61,7 @@ void kmbi_cuda_space_close(kmbi_cuda *self, kmbi_cuda_space *space) {
   const kmbi_cu_driver *driver = self->driver;
   if (space->gate) (void)driver->cuMemFreeHost((void *)(uintptr_t)space->gate);
   if (space->sweep) (void)driver->cuMemFree(space->sweep);
+  if (space->words) (void)driver->cuMemFree(space->words);
   if (space->scratch) (void)driver->cuMemFree(space->scratch);
   if (space->module) (void)driver->cuModuleUnload(space->module);
   if (space->stream) (void)driver->cuStreamDestroy(space->stream);

@@ -26,6 +26,11 @@ static waited wait_for(kmbi_cuda *self, kmbi_cu_stream stream, double limit_ns,
   }
 }
 
+bool kmbi_cuda_ends_within(kmbi_cuda *self, kmbi_cu_stream stream,
+                           double limit_ns, kmb_status *status) {
+  return wait_for(self, stream, limit_ns, status) != LATE;
+}
+
 kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream) {
   kmb_status status = KMB_OK;
   if (wait_for(self, stream, self->deadline_ns, &status) != LATE) return status;

@@ -58,9 +58,57 @@ static uint64_t pairs_at_once(const kmbi_cuda_plan *plan) {
   return most ? most : 1;
 }
 
+/* Without a barrier a rank could signal another one that is not reset yet. */
+static kmb_status before_all(kmbi_cuda_plan *plan) {
+  const kmb_align *align = plan->desc.align;
+  if (align->barrier || !(plan->cold || plan->desc.reset)) return KMB_OK;
+  kmb_status status = kmbi_cuda_drain(plan, kmbi_cuda_before(plan));
+  return status ? status : align->all_enqueued(align->ctx);
+}
+
+/* Behind the gate and two barriers: the first one lets the last rank come, the
+ * second one makes up for how differently the gates were seen to open. */
+static kmb_status enqueue_aligned(kmbi_cuda_plan *plan) {
+  const kmb_align *align = plan->desc.align;
+  kmbi_cuda *self = plan->self;
+  kmb_status status = align->barrier ? kmbi_cuda_before(plan) : KMB_OK;
+  for (int i = 0; !status && align->barrier && i < 2; i++)
+    status = align->barrier(align->ctx, plan->desc.stream);
+  if (!status)
+    status = KMBI_CU(self, cuEventRecord, plan->events[0], plan->stream);
+  if (!status) status = kmbi_cuda_iterate(plan);
+  if (!status)
+    status = KMBI_CU(self, cuEventRecord, plan->events[1], plan->stream);
+  return status ? status : align->all_enqueued(align->ctx);
+}
+
+static kmb_status take_aligned(kmbi_cuda_run *run) {
+  kmbi_cuda_plan *plan = run->plan;
+  kmb_sample *sample = &run->samples[run->got];
+  *sample = (kmb_sample){.slot = plan->slot};
+  kmb_status status = before_all(plan);
+  if (status) return status;
+  status = kmbi_cuda_gate_close(plan);
+  if (!status) status = enqueue_aligned(plan);
+  bool late = kmbi_cuda_gate_open(plan);
+  status = kmbi_cuda_barrier_finish(plan->self, plan->stream, plan->desc.align,
+                                    status);
+  if (!status) status = read_pairs(plan, 1, sample);
+  if (status) return status;
+  kmbi_cuda_advance(plan);
+  if (late) spoil(plan, 1, sample);
+  run->got++;
+  return KMB_OK;
+}
+
 kmb_status kmbi_cuda_take_events(kmbi_cuda_run *run) {
   kmbi_cuda_plan *plan = run->plan;
   kmb_status status = KMB_OK;
+  if (plan->desc.align) {
+    while (!status && run->got < run->count)
+      status = take_aligned(run);
+    return status;
+  }
   while (!status && run->got < run->count) {
     double started = kmbi_cuda_now();
     uint64_t count = kmbi_cuda_portion(run, pairs_at_once(plan));

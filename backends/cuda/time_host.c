@@ -12,13 +12,17 @@ static kmb_status batch(kmbi_cuda_plan *plan, kmb_sample *sample) {
     plan->asked = true;
     plan->parted = kmbi_cuda_is_linked(plan);
   }
+  const kmb_align *align = plan->desc.align;
+  if (align) status = align->all_enqueued(align->ctx);
   double started = kmbi_cuda_now();
   for (uint64_t i = 0; !status && i < plan->desc.batch; i++) {
     if (i) status = kmbi_cuda_part(plan);
     if (!status) status = kmbi_cuda_iterate(plan);
     if (!status) kmbi_cuda_advance(plan);
   }
-  status = kmbi_cuda_drain(plan, status);
+  status =
+      align ? kmbi_cuda_barrier_finish(plan->self, plan->stream, align, status)
+            : kmbi_cuda_drain(plan, status);
   sample->end_ns = kmbi_cuda_now();
   sample->span_ns = sample->end_ns - started;
   return status;

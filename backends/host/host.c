@@ -72,6 +72,7 @@ static const kmb_backend_ops ops = {
     .struct_size = sizeof(kmb_backend_ops),
     .abi = KMB_BACKEND_ABI,
     .timers = 1u << KMB_TIMER_HOST,
+    .aligned = 1u << KMB_TIMER_HOST,
     .name = "host",
     .open = open_host,
     .close = close_host,

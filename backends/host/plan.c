@@ -242,6 +242,11 @@ static kmb_status take_sample(kmbi_host *self, plan *p, kmb_launch *l,
     kmb_status status = before_launch(self, p, before);
     if (status) return status;
   }
+  const kmb_align *align = p->desc.align;
+  if (align) {
+    kmb_status status = align->all_enqueued(align->ctx);
+    if (status) return status;
+  }
   kmb_status status = timed(&p->desc, l, t);
   if (status)
     return callback_failed(self, "launch", status, l->iteration, before);

@@ -7,6 +7,7 @@
 #define KMB_BENCH_H
 
 #include <kmb/buffers.h>
+#include <kmb/comm.h>
 #include <kmb/device.h>
 #include <kmb/metadata.h>
 #include <kmb/result.h>
@@ -172,6 +173,14 @@ typedef struct kmb_bench_params {
    *  does not follow them when they move. NULL: none */
   void *const *graphs;
   uint64_t graph_count;
+  /** The ranks that measure together: every rank calls kmb_bench() with the
+   *  same parameters on its own communicator. A sample is then the longest of
+   *  all ranks; `work` is this rank's. NULL: this one alone */
+  kmb_comm *comm;
+  /** What the callback encloses, for the result: "whole wrapper", or a part of
+   *  it by name. With a communicator NULL says "all that the callback
+   *  enqueues". */
+  const char *boundary;
 } kmb_bench_params;
 
 static inline kmb_bench_params kmb_bench_params_init(void) {

@@ -211,7 +211,7 @@ typedef struct kmb_comparison kmb_comparison;
  *                           candidates whose axes, work, timer, launch mode or
  *                           cache state differ without the flag that allows it:
  *                           the message names both and the flag
- *  @retval KMB_ERR_UNSUPPORTED  rounds of a candidate
+ *  @retval KMB_ERR_UNSUPPORTED  rounds or several ranks of a candidate
  *  @retval KMB_ERR_TIMEOUT  less than one cycle within `max_wall_ns`
  *  @retval KMB_ERR_NOMEM    out of memory
  *  @return KMB_OK, or what kmb_bench() would return for a candidate: the

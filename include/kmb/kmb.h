@@ -10,6 +10,7 @@
 #include <kmb/bench.h>
 #include <kmb/buffers.h>
 #include <kmb/code.h>
+#include <kmb/comm.h>
 #include <kmb/compare.h>
 #include <kmb/counters.h>
 #include <kmb/device.h>

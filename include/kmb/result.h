@@ -40,7 +40,15 @@ typedef struct kmb_results kmb_results;
  *  `dram_bytes_per_s` is over `time_ns` of TRACE, percentages are of the kernel
  *  `counter_kernel`, which takes longest. `cold_ratio` is bytes read from DRAM
  *  over the bytes of inputs that an iteration touches. What is called ncu_… is
- *  defined as NVIDIA's Nsight Compute does. */
+ *  defined as NVIDIA's Nsight Compute does.
+ *  Where several ranks measured (kmb_bench_params::comm), a sample is the
+ *  longest of all ranks, and `time_ns` their median; flops and bytes are this
+ *  rank's, `global_…` the sum over ranks. `release_skew_ns` is the median over
+ *  trials of how far apart the barrier released the ranks,
+ *  `release_skew_p99_ns` the 99th percentile. `rank_spread_pct` is the
+ *  difference between the largest and the smallest median of a rank in percent
+ *  of the largest. `agreement_ns` is what the ranks' agreement costs for each
+ *  sample, outside of it. */
 typedef int32_t kmb_value;
 #define KMB_VALUE_MAP(X)                                        \
   X(NAME, 1, TEXT, "name", "")                                  \
@@ -154,7 +162,25 @@ typedef int32_t kmb_value;
   X(NCU_MEM_BUSY, 109, F64, "ncu_mem_busy_pct", "%")            \
   X(NCU_BANDWIDTH, 110, F64, "ncu_max_bandwidth_pct", "%")      \
   X(NCU_MEM_PIPES, 111, F64, "ncu_mem_pipes_busy_pct", "%")     \
-  X(OCCUPANCY, 112, F64, "achieved_occupancy_pct", "%")
+  X(OCCUPANCY, 112, F64, "achieved_occupancy_pct", "%")        \
+  X(WORLD_SIZE, 120, U64, "world_size", "1")                    \
+  X(RANK, 121, U64, "rank", "1")                                \
+  X(NODES, 122, U64, "nodes", "1")                              \
+  X(GPUS_PER_NODE, 123, U64, "gpus_per_node", "1")              \
+  X(COMM, 124, TEXT, "comm", "")                                \
+  X(BARRIER, 125, TEXT, "barrier", "")                          \
+  X(COLLECTIVE, 126, TEXT, "collective", "")                    \
+  X(MULTICAST, 127, TEXT, "multicast", "")                      \
+  X(TOPOLOGY, 128, TEXT, "topology", "")                        \
+  X(BOUNDARY, 129, TEXT, "boundary", "")                        \
+  X(RELEASE_SKEW, 130, F64, "release_skew_ns", "ns")            \
+  X(RELEASE_SKEW_P99, 131, F64, "release_skew_p99_ns", "ns")    \
+  X(RANK_SPREAD_PCT, 132, F64, "rank_spread_pct", "%")          \
+  X(GLOBAL_FLOPS, 133, U64, "global_flops", "FLOP")             \
+  X(GLOBAL_LEAST_BYTES, 134, U64, "global_least_bytes", "B")    \
+  X(AGREEMENT, 135, F64, "agreement_ns", "ns")                  \
+  X(ALLOCATION, 136, TEXT, "allocation", "")                    \
+  X(FABRIC, 137, TEXT, "fabric", "")
 
 enum {
 #define KMB_VALUE_ENUM(name, number, kind, key, unit) \
@@ -284,6 +310,27 @@ static inline kmb_op kmb_op_init(void) {
   return op;
 }
 
+/** One rank of a measurement by several. Strings belong to the result. */
+typedef struct kmb_rank {
+  size_t struct_size;
+  const char *device; /**< its device's name; "" if not known */
+  const char *id;     /**< UUID, or PCI id; "" if not known */
+  double median_ns;   /**< of its own samples, as the clock said */
+  double min_ns;
+  double max_ns;
+  uint64_t slowest; /**< samples in which it was the last */
+  uint64_t flops;   /**< of its work; 0: none was given */
+  uint64_t bytes;   /**< least bytes of its work; 0: none was given */
+  uint64_t node;    /**< ranks of one host have the same number, from 0 */
+} kmb_rank;
+
+static inline kmb_rank kmb_rank_init(void) {
+  kmb_rank rank;
+  memset(&rank, 0, sizeof rank);
+  rank.struct_size = sizeof rank;
+  return rank;
+}
+
 /** Frees a result.
  *  @param result  a handle or NULL
  *  @thread any, once nobody uses the result
@@ -374,6 +421,27 @@ KMB_API kmb_status kmb_result_finding(const kmb_result *result, uint64_t index,
  *  @blocks no
  *  @since 0.1 */
 KMB_API const char *kmb_finding_name(kmb_finding_code code);
+
+/** Number of ranks that measured; 0 for a measurement by one alone.
+ *  @param result  a result or NULL
+ *  @return how many kmb_result_rank() can give; 0 for NULL
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API uint64_t kmb_result_rank_count(const kmb_result *result);
+
+/** One rank of a measurement by several.
+ *  @param result     a result
+ *  @param index      the rank, below kmb_result_rank_count()
+ *  @param[out] rank  written up to its `struct_size`
+ *  @retval KMB_ERR_INVALID  NULL, or no such rank
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @units ns
+ *  @since 0.1 */
+KMB_API kmb_status kmb_result_rank(const kmb_result *result, uint64_t index,
+                                   kmb_rank *rank);
 
 /** Number of rows of device operations; 0 unless the timer was TRACE.
  *  @param result  a result or NULL

@@ -58,6 +58,8 @@ TYPE(kmb_device_attr, int32_t);
 TYPE(kmb_buffer_role, int32_t);
 TYPE(kmb_buffer_fill, int32_t);
 TYPE(kmb_residency, int32_t);
+TYPE(kmb_barrier, int32_t);
+TYPE(kmb_multicast, int32_t);
 TYPE(kmb_timer, int32_t);
 TYPE(kmb_launch_mode, int32_t);
 TYPE(kmb_cache_state, int32_t);
@@ -155,6 +157,15 @@ VALUE(KMB_RESIDENT_WARM, 1);
 VALUE(KMB_BUFFER_SEED, 1);
 VALUE(KMB_BUFFER_RANGE, 2);
 VALUE(KMB_BUFFER_ALIAS, 4);
+VALUE(KMB_BARRIER_AUTO, 0);
+VALUE(KMB_BARRIER_FLAG, 1);
+VALUE(KMB_BARRIER_STREAM, 2);
+VALUE(KMB_BARRIER_NCCL, 3);
+VALUE(KMB_BARRIER_CALLER, 4);
+VALUE(KMB_BARRIER_HOST, 5);
+VALUE(KMB_MULTICAST_UNDECLARED, 0);
+VALUE(KMB_MULTICAST_ON, 1);
+VALUE(KMB_MULTICAST_OFF, 2);
 VALUE(KMB_TIMER_AUTO, 0);
 VALUE(KMB_TIMER_TRACE, 1);
 VALUE(KMB_TIMER_GRAPH, 2);
@@ -290,6 +301,24 @@ ENTRY(KMB_VALUE_NCU_MEM_BUSY, 109, F64);
 ENTRY(KMB_VALUE_NCU_BANDWIDTH, 110, F64);
 ENTRY(KMB_VALUE_NCU_MEM_PIPES, 111, F64);
 ENTRY(KMB_VALUE_OCCUPANCY, 112, F64);
+ENTRY(KMB_VALUE_WORLD_SIZE, 120, U64);
+ENTRY(KMB_VALUE_RANK, 121, U64);
+ENTRY(KMB_VALUE_NODES, 122, U64);
+ENTRY(KMB_VALUE_GPUS_PER_NODE, 123, U64);
+ENTRY(KMB_VALUE_COMM, 124, TEXT);
+ENTRY(KMB_VALUE_BARRIER, 125, TEXT);
+ENTRY(KMB_VALUE_COLLECTIVE, 126, TEXT);
+ENTRY(KMB_VALUE_MULTICAST, 127, TEXT);
+ENTRY(KMB_VALUE_TOPOLOGY, 128, TEXT);
+ENTRY(KMB_VALUE_BOUNDARY, 129, TEXT);
+ENTRY(KMB_VALUE_RELEASE_SKEW, 130, F64);
+ENTRY(KMB_VALUE_RELEASE_SKEW_P99, 131, F64);
+ENTRY(KMB_VALUE_RANK_SPREAD_PCT, 132, F64);
+ENTRY(KMB_VALUE_GLOBAL_FLOPS, 133, U64);
+ENTRY(KMB_VALUE_GLOBAL_LEAST_BYTES, 134, U64);
+ENTRY(KMB_VALUE_AGREEMENT, 135, F64);
+ENTRY(KMB_VALUE_ALLOCATION, 136, TEXT);
+ENTRY(KMB_VALUE_FABRIC, 137, TEXT);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -576,6 +605,37 @@ MEMBER(kmb_buffers_info, slots, 48, 4, uint32_t);
 MEMBER(kmb_buffers_info, slots_limit, 52, 4, uint32_t);
 GROWS(kmb_buffers_info, 56);
 
+MEMBER(kmb_comm_ops, struct_size, 0, 8, size_t);
+MEMBER(kmb_comm_ops, ctx, 8, 8, void *);
+MEMBER(kmb_comm_ops, start, 16, 8, int32_t (*)(void *, const void *, void *,
+    size_t, void **));
+MEMBER(kmb_comm_ops, test, 24, 8, int32_t (*)(void *, void *, int32_t *));
+MEMBER(kmb_comm_ops, release, 32, 8, void (*)(void *, void *));
+MEMBER(kmb_comm_ops, arrived, 40, 8, int32_t (*)(void *, void *, int32_t,
+    int32_t *));
+MEMBER(kmb_comm_ops, device_barrier, 48, 8, int32_t (*)(void *, void *));
+MEMBER(kmb_comm_ops, abort, 56, 8, void (*)(void *, int32_t, const char *));
+MEMBER(kmb_comm_ops, close, 64, 8, void (*)(void *));
+MEMBER(kmb_comm_ops, name, 72, 8, const char *);
+MEMBER(kmb_comm_ops, rank, 80, 4, int32_t);
+MEMBER(kmb_comm_ops, size, 84, 4, int32_t);
+GROWS(kmb_comm_ops, 88);
+
+MEMBER(kmb_comm_params, struct_size, 0, 8, size_t);
+MEMBER(kmb_comm_params, hooks, 8, 8, const kmb_hooks *);
+MEMBER(kmb_comm_params, deadline_ns, 16, 8, double);
+MEMBER(kmb_comm_params, first_deadline_ns, 24, 8, double);
+MEMBER(kmb_comm_params, collective, 32, 8, const char *);
+MEMBER(kmb_comm_params, topology, 40, 8, const char *);
+MEMBER(kmb_comm_params, fabric, 48, 8, const char *);
+MEMBER(kmb_comm_params, nccl, 56, 8, void *);
+MEMBER(kmb_comm_params, abort, 64, 8, void (*)(void *, int32_t, const char *));
+MEMBER(kmb_comm_params, abort_user, 72, 8, void *);
+MEMBER(kmb_comm_params, skew_samples, 80, 8, uint64_t);
+MEMBER(kmb_comm_params, barrier, 88, 4, int32_t);
+MEMBER(kmb_comm_params, multicast, 92, 4, int32_t);
+GROWS(kmb_comm_params, 96);
+
 MEMBER(kmb_launch, struct_size, 0, 8, size_t);
 MEMBER(kmb_launch, stream, 8, 8, void *);
 MEMBER(kmb_launch, args, 16, 8, void *const *);
@@ -636,7 +696,9 @@ MEMBER(kmb_bench_params, reserved, 252, 4, int32_t);
 MEMBER(kmb_bench_params, peaks, 256, 8, const kmb_peaks *);
 MEMBER(kmb_bench_params, graphs, 264, 8, void *const *);
 MEMBER(kmb_bench_params, graph_count, 272, 8, uint64_t);
-GROWS(kmb_bench_params, 280);
+MEMBER(kmb_bench_params, comm, 280, 8, kmb_comm *);
+MEMBER(kmb_bench_params, boundary, 288, 8, const char *);
+GROWS(kmb_bench_params, 296);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);
@@ -661,6 +723,18 @@ MEMBER(kmb_op, bytes, 56, 8, uint64_t);
 MEMBER(kmb_op, kind, 64, 4, int32_t);
 MEMBER(kmb_op, stream, 68, 4, uint32_t);
 GROWS(kmb_op, 72);
+
+MEMBER(kmb_rank, struct_size, 0, 8, size_t);
+MEMBER(kmb_rank, device, 8, 8, const char *);
+MEMBER(kmb_rank, id, 16, 8, const char *);
+MEMBER(kmb_rank, median_ns, 24, 8, double);
+MEMBER(kmb_rank, min_ns, 32, 8, double);
+MEMBER(kmb_rank, max_ns, 40, 8, double);
+MEMBER(kmb_rank, slowest, 48, 8, uint64_t);
+MEMBER(kmb_rank, flops, 56, 8, uint64_t);
+MEMBER(kmb_rank, bytes, 64, 8, uint64_t);
+MEMBER(kmb_rank, node, 72, 8, uint64_t);
+GROWS(kmb_rank, 80);
 
 MEMBER(kmb_metadata_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_metadata_params, commit, 8, 8, const char *);
@@ -1168,9 +1242,12 @@ SIGNATURE(kmb_device_params_init, kmb_device_params (*)(void));
 SIGNATURE(kmb_buffer_desc_init, kmb_buffer_desc (*)(void));
 SIGNATURE(kmb_buffers_params_init, kmb_buffers_params (*)(void));
 SIGNATURE(kmb_buffers_info_init, kmb_buffers_info (*)(void));
+SIGNATURE(kmb_comm_ops_init, kmb_comm_ops (*)(void));
+SIGNATURE(kmb_comm_params_init, kmb_comm_params (*)(void));
 SIGNATURE(kmb_bench_params_init, kmb_bench_params (*)(void));
 SIGNATURE(kmb_finding_init, kmb_finding (*)(void));
 SIGNATURE(kmb_op_init, kmb_op (*)(void));
+SIGNATURE(kmb_rank_init, kmb_rank (*)(void));
 SIGNATURE(kmb_metadata_params_init, kmb_metadata_params (*)(void));
 SIGNATURE(kmb_metadata_entry_init, kmb_metadata_entry (*)(void));
 SIGNATURE(kmb_work_init, kmb_work (*)(void));
@@ -1233,6 +1310,17 @@ SIGNATURE(kmb_buffers_pointer, int32_t (*)(const kmb_buffers *, uint32_t,
     uint64_t, void **));
 SIGNATURE(kmb_buffers_get_info, int32_t (*)(const kmb_buffers *,
     kmb_buffers_info *));
+SIGNATURE(kmb_comm_create, int32_t (*)(const kmb_comm_ops *,
+    const kmb_comm_params *, kmb_comm **));
+SIGNATURE(kmb_comm_threads_create, int32_t (*)(int32_t,
+    const kmb_comm_params *, kmb_comm **));
+SIGNATURE(kmb_comm_shm_create, int32_t (*)(const char *, int32_t, int32_t,
+    const kmb_comm_params *, kmb_comm **));
+SIGNATURE(kmb_comm_destroy, void (*)(kmb_comm *));
+SIGNATURE(kmb_comm_rank, int32_t (*)(const kmb_comm *));
+SIGNATURE(kmb_comm_size, int32_t (*)(const kmb_comm *));
+SIGNATURE(kmb_comm_allgather, int32_t (*)(kmb_comm *, const void *, void *,
+    size_t));
 SIGNATURE(kmb_bench, int32_t (*)(kmb_device *, const kmb_bench_params *,
     kmb_result **));
 SIGNATURE(kmb_result_from_samples, int32_t (*)(kmb_device *,
@@ -1254,6 +1342,9 @@ SIGNATURE(kmb_result_finding_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_finding, int32_t (*)(const kmb_result *, uint64_t,
     kmb_finding *));
 SIGNATURE(kmb_finding_name, const char *(*)(int32_t));
+SIGNATURE(kmb_result_rank_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_rank, int32_t (*)(const kmb_result *, uint64_t,
+    kmb_rank *));
 SIGNATURE(kmb_result_op_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_op, int32_t (*)(const kmb_result *, uint64_t, kmb_op *));
 SIGNATURE(kmb_op_kind_name, const char *(*)(int32_t));
@@ -1464,6 +1555,13 @@ static const function functions[] = {
     (function)kmb_buffers_prepare,
     (function)kmb_buffers_pointer,
     (function)kmb_buffers_get_info,
+    (function)kmb_comm_create,
+    (function)kmb_comm_threads_create,
+    (function)kmb_comm_shm_create,
+    (function)kmb_comm_destroy,
+    (function)kmb_comm_rank,
+    (function)kmb_comm_size,
+    (function)kmb_comm_allgather,
     (function)kmb_bench,
     (function)kmb_result_from_samples,
     (function)kmb_session_begin,
@@ -1479,6 +1577,8 @@ static const function functions[] = {
     (function)kmb_result_finding_count,
     (function)kmb_result_finding,
     (function)kmb_finding_name,
+    (function)kmb_result_rank_count,
+    (function)kmb_result_rank,
     (function)kmb_result_op_count,
     (function)kmb_result_op,
     (function)kmb_op_kind_name,
@@ -1604,7 +1704,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 150 ? 0 : 1;
+  return count == 159 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

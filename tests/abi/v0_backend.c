@@ -116,6 +116,26 @@ MEMBER(kmb_fill, dtype, 48, 4, int32_t);
 MEMBER(kmb_fill, reserved, 52, 4, int32_t);
 GROWS(kmb_fill, 56);
 
+MEMBER(kmb_align, struct_size, 0, 8, size_t);
+MEMBER(kmb_align, ctx, 8, 8, void *);
+MEMBER(kmb_align, deadline_ns, 16, 8, double);
+MEMBER(kmb_align, all_enqueued, 24, 8, int32_t (*)(void *));
+MEMBER(kmb_align, barrier, 32, 8, int32_t (*)(void *, void *));
+MEMBER(kmb_align, overdue, 40, 8, int32_t (*)(void *, int32_t));
+GROWS(kmb_align, 48);
+
+MEMBER(kmb_barrier_desc, struct_size, 0, 8, size_t);
+MEMBER(kmb_barrier_desc, ctx, 8, 8, void *);
+MEMBER(kmb_barrier_desc, exchange, 16, 8, int32_t (*)(void *, const void *,
+    void *, size_t));
+MEMBER(kmb_barrier_desc, nccl, 24, 8, void *);
+MEMBER(kmb_barrier_desc, deadline_ns, 32, 8, double);
+MEMBER(kmb_barrier_desc, rank, 40, 4, uint32_t);
+MEMBER(kmb_barrier_desc, size, 44, 4, uint32_t);
+MEMBER(kmb_barrier_desc, kind, 48, 4, int32_t);
+MEMBER(kmb_barrier_desc, hosts, 52, 4, uint32_t);
+GROWS(kmb_barrier_desc, 56);
+
 MEMBER(kmb_plan_desc, struct_size, 0, 8, size_t);
 MEMBER(kmb_plan_desc, launch, 8, 8, int32_t (*)(void *, const kmb_launch *));
 MEMBER(kmb_plan_desc, launch_user, 16, 8, void *);
@@ -133,7 +153,8 @@ MEMBER(kmb_plan_desc, config, 100, 4, uint32_t);
 MEMBER(kmb_plan_desc, first_slot, 104, 4, uint32_t);
 MEMBER(kmb_plan_desc, reserved, 108, 4, uint32_t);
 MEMBER(kmb_plan_desc, choice, 112, 16, kmb_choice);
-GROWS(kmb_plan_desc, 128);
+MEMBER(kmb_plan_desc, align, 128, 8, const kmb_align *);
+GROWS(kmb_plan_desc, 136);
 
 MEMBER(kmb_sample, span_ns, 0, 8, double);
 MEMBER(kmb_sample, busy_ns, 8, 8, double);
@@ -255,7 +276,17 @@ MEMBER(kmb_backend_ops, counters_open, 336, 8, int32_t (*)(void *,
 MEMBER(kmb_backend_ops, counters_collect, 344, 8, int32_t (*)(void *, void *,
     void (*)(void *, uint64_t, uint64_t, double), void *, uint64_t *));
 MEMBER(kmb_backend_ops, counters_close, 352, 8, void (*)(void *, void *));
-GROWS(kmb_backend_ops, 360);
+MEMBER(kmb_backend_ops, aligned, 360, 4, uint32_t);
+MEMBER(kmb_backend_ops, barriers, 364, 4, uint32_t);
+MEMBER(kmb_backend_ops, barrier_open, 368, 8, int32_t (*)(void *,
+    const kmb_barrier_desc *, void **));
+MEMBER(kmb_backend_ops, barrier_enqueue, 376, 8, int32_t (*)(void *, void *,
+    void *));
+MEMBER(kmb_backend_ops, barrier_time, 384, 8, int32_t (*)(void *, void *,
+    void *, const kmb_align *, double *));
+MEMBER(kmb_backend_ops, barrier_close, 392, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, barrier_text, 400, 8, const char *(*)(void *, void *));
+GROWS(kmb_backend_ops, 408);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -34,6 +34,8 @@ def cpp_compiler(c_compiler):
 
 def source(header, structs, times):
     lines = ['#include <kmb/%s>' % header] * times
+    if header == 'mpi.h':  # it wants MPI's own before
+        lines.insert(0, '#include <mpi.h>')
     lines.append('extern size_t sizes_of_structs[];')
     sizes = ['sizeof(%s)' % s for s in structs] + ['sizeof(kmb_status)']
     lines.append('size_t sizes_of_structs[] = {%s};' % ', '.join(sizes))
@@ -47,6 +49,22 @@ def compiles(command, text, suffix, folder):
     done = subprocess.run(command + ['-c', path, '-o', os.devnull],
                           capture_output=True, text=True, check=False)
     return done.returncode == 0, done.stderr
+
+
+def mpi_flags(folder, compiler):
+    """Where an MPI lies that compiles without a warning of its own, or None."""
+    for package in ('ompi-c', 'mpich'):
+        try:
+            done = subprocess.run(['pkg-config', '--cflags-only-I', package],
+                                  capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return None
+        if done.returncode:
+            continue
+        flags = done.stdout.replace('-I', '-isystem').split()
+        if compiles(compiler + flags, '#include <mpi.h>\n', '.c', folder)[0]:
+            return flags
+    return None
 
 
 def main():
@@ -69,7 +87,13 @@ def main():
         if compiles(command, padded, suffix, work)[0]:
             print('the compiler does not report padding')
             return 1
+        mpi = mpi_flags(work, compiler)
+        if mpi is None and 'mpi.h' in headers:
+            print('mpi.h is left out: no MPI is installed (libopenmpi-dev or '
+                  'libmpich-dev)')
+            headers.remove('mpi.h')
         for header in headers:
+            flags = mpi if header == 'mpi.h' else []
             with open(os.path.join(folder, header), encoding='utf-8') as file:
                 text = file.read()
             structs = STRUCT.findall(text)
@@ -80,7 +104,8 @@ def main():
             seen += len(structs)
             for times in (1, 2):
                 good, words = compiles(
-                    command, source(header, structs, times), suffix, work)
+                    command + flags, source(header, structs, times), suffix,
+                    work)
                 if not good:
                     print('%s, included %d times, as %s:\n%s'
                           % (header, times, standard, words))

@@ -33,6 +33,10 @@ def broken(document):
         "operation of no kind": lambda r: r["ops"][0].pop("kind"),
         "operation with a negative start":
             lambda r: r["ops"][0].update(start_ns=-1),
+        "rank without a median":
+            lambda r: r["ranks"][0].pop("median_ns"),
+        "rank with a negative count":
+            lambda r: r["ranks"][1].update(slowest=-1),
         "metadata as number": lambda r: r["metadata"].update(a=1),
         "null": lambda r: r.update(time_ns=None),
     }
@@ -57,7 +61,7 @@ def main():
     keys = output(program, "keys").split()
     missing = [key for key in keys if key not in known]
     extra = set(known) - set(keys) - {
-        "axes", "absent", "findings", "ops", "samples_ns", "metadata",
+        "axes", "absent", "findings", "ops", "ranks", "samples_ns", "metadata",
         "metadata_absent"}
     if missing or extra:
         sys.exit(f"schema lacks {missing}, has {sorted(extra)} too many")

@@ -162,6 +162,68 @@ static void operations_that_are_none_are_refused(void) {
   kmb_results_destroy(list);
 }
 
+static kmb_status read_ranks_text(const char *ranks, kmb_results **list) {
+  char text[640];
+  snprintf(text, sizeof text, "[], \"ranks\": %s", ranks);
+  return read_ops_text(text, list);
+}
+
+#define RANK_HEAD "[{\"device\": \"H\", \"id\": \"\", "
+#define RANK_TIMES "\"median_ns\": 2, \"min_ns\": 1, \"max_ns\": 3, "
+#define RANK_COUNTS \
+  "\"slowest\": 4, \"flops\": 5, \"bytes\": \"18446744073709551615\", "
+
+static void ranks_that_are_none_are_refused(void) {
+  static const struct {
+    const char *ranks, *words;
+  } bad[] = {
+      {"1", "not an array"},
+      {"[1]", "not objects"},
+      {"[{\"device\": \"H\"}]", "the strings device and id"},
+      {"[{\"device\": 1, \"id\": \"\"}]", "the strings device and id"},
+      {RANK_HEAD RANK_COUNTS "\"node\": 0}]", "none below zero"},
+      {RANK_HEAD "\"median_ns\": -2, \"min_ns\": 1, \"max_ns\": 3, " RANK_COUNTS
+                 "\"node\": 0}]",
+       "none below zero"},
+      {RANK_HEAD RANK_TIMES RANK_COUNTS "\"node\": -1}]", "the counts slowest"},
+      {RANK_HEAD RANK_TIMES "\"node\": 0}]", "the counts slowest"},
+  };
+  kmb_results *list = NULL;
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    REQUIRE_STATUS(read_ranks_text(bad[i].ranks, &list), KMB_ERR_FORMAT);
+    REQUIRE_HAS(kmb_last_error(NULL, NULL), "results[0].ranks: ");
+    REQUIRE_HAS(kmb_last_error(NULL, NULL), bad[i].words);
+  }
+}
+
+static void ranks_come_back_as_they_were(void) {
+  kmb_results *list = NULL;
+  const kmb_result *r = NULL;
+  kmb_rank rank = kmb_rank_init();
+  REQUIRE_OK(
+      read_ranks_text(RANK_HEAD RANK_TIMES RANK_COUNTS "\"node\": 6}]", &list));
+  REQUIRE_OK(kmb_results_get(list, 0, &r));
+  REQUIRE_EQ(kmb_result_rank_count(r), 1);
+  REQUIRE_EQ(kmb_result_rank_count(NULL), 0);
+  REQUIRE_OK(kmb_result_rank(r, 0, &rank));
+  REQUIRE_STR(rank.device, "H");
+  REQUIRE_STR(rank.id, "");
+  REQUIRE_NEAR(rank.median_ns, 2, 0);
+  REQUIRE_NEAR(rank.min_ns, 1, 0);
+  REQUIRE_NEAR(rank.max_ns, 3, 0);
+  REQUIRE_EQ(rank.slowest, 4);
+  REQUIRE_EQ(rank.flops, 5);
+  REQUIRE(rank.bytes == UINT64_MAX);
+  REQUIRE_EQ(rank.node, 6);
+  REQUIRE_STATUS(kmb_result_rank(r, 1, &rank), KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_result_rank(NULL, 0, &rank), KMB_ERR_INVALID);
+  REQUIRE_STATUS(kmb_result_rank(r, 0, NULL), KMB_ERR_INVALID);
+  char *again = to_json(list);
+  REQUIRE_HAS(again, "\"node\": 6");
+  free(again);
+  kmb_results_destroy(list);
+}
+
 static void a_kind_of_a_later_version_is_kept(void) {
   kmb_results *list = NULL;
   const kmb_result *r = NULL;
@@ -625,6 +687,8 @@ int main(void) {
   RUN(an_empty_result_and_an_empty_list_come_back);
   RUN(operations_come_back_with_every_figure);
   RUN(operations_that_are_none_are_refused);
+  RUN(ranks_that_are_none_are_refused);
+  RUN(ranks_come_back_as_they_were);
   RUN(a_kind_of_a_later_version_is_kept);
   RUN(one_result_is_a_document_of_one);
   RUN(many_samples_are_streamed);

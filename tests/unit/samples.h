@@ -69,6 +69,11 @@ static inline void fill_sample(kmb_result *result, const char *name) {
                         {sizeof(kmb_op), NULL, 36000.5, 0.1, 0, 1e300, 5e-324,
                          UINT64_MAX, KMB_OP_MEMCPY, UINT32_MAX}};
   kmbi_result_set_ops(result, ops, 2);
+  const kmb_rank ranks[] = {
+      {sizeof(kmb_rank), "A \"device\"", "GPU-1", 36130.25, 0.1, 1e300, 3, 12,
+       UINT64_MAX, 0},
+      {sizeof(kmb_rank), NULL, NULL, 36000.5, 5e-324, 36001, 1, 0, 0, 1}};
+  kmbi_result_set_ranks(result, ranks, 2);
   kmbi_result_set_samples(result, ns, 4);
   kmbi_result_find(result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
                    "others took %.1f%%", 3.5);

@@ -76,6 +76,15 @@ KMB_RESIDENT_WARM = 1
 KMB_BUFFER_SEED = 1
 KMB_BUFFER_RANGE = 2
 KMB_BUFFER_ALIAS = 4
+KMB_BARRIER_AUTO = 0
+KMB_BARRIER_FLAG = 1
+KMB_BARRIER_STREAM = 2
+KMB_BARRIER_NCCL = 3
+KMB_BARRIER_CALLER = 4
+KMB_BARRIER_HOST = 5
+KMB_MULTICAST_UNDECLARED = 0
+KMB_MULTICAST_ON = 1
+KMB_MULTICAST_OFF = 2
 KMB_TIMER_AUTO = 0
 KMB_TIMER_TRACE = 1
 KMB_TIMER_GRAPH = 2
@@ -211,6 +220,24 @@ KMB_VALUE_NCU_MEM_BUSY = 109
 KMB_VALUE_NCU_BANDWIDTH = 110
 KMB_VALUE_NCU_MEM_PIPES = 111
 KMB_VALUE_OCCUPANCY = 112
+KMB_VALUE_WORLD_SIZE = 120
+KMB_VALUE_RANK = 121
+KMB_VALUE_NODES = 122
+KMB_VALUE_GPUS_PER_NODE = 123
+KMB_VALUE_COMM = 124
+KMB_VALUE_BARRIER = 125
+KMB_VALUE_COLLECTIVE = 126
+KMB_VALUE_MULTICAST = 127
+KMB_VALUE_TOPOLOGY = 128
+KMB_VALUE_BOUNDARY = 129
+KMB_VALUE_RELEASE_SKEW = 130
+KMB_VALUE_RELEASE_SKEW_P99 = 131
+KMB_VALUE_RANK_SPREAD_PCT = 132
+KMB_VALUE_GLOBAL_FLOPS = 133
+KMB_VALUE_GLOBAL_LEAST_BYTES = 134
+KMB_VALUE_AGREEMENT = 135
+KMB_VALUE_ALLOCATION = 136
+KMB_VALUE_FABRIC = 137
 KMB_NOTE = 1
 KMB_WARNING = 2
 KMB_DOUBT = 3
@@ -533,6 +560,24 @@ VALUES: List[Tuple[Any, ...]] = [
     ("NCU_BANDWIDTH", 110, "F64", "ncu_max_bandwidth_pct", "%"),
     ("NCU_MEM_PIPES", 111, "F64", "ncu_mem_pipes_busy_pct", "%"),
     ("OCCUPANCY", 112, "F64", "achieved_occupancy_pct", "%"),
+    ("WORLD_SIZE", 120, "U64", "world_size", "1"),
+    ("RANK", 121, "U64", "rank", "1"),
+    ("NODES", 122, "U64", "nodes", "1"),
+    ("GPUS_PER_NODE", 123, "U64", "gpus_per_node", "1"),
+    ("COMM", 124, "TEXT", "comm", ""),
+    ("BARRIER", 125, "TEXT", "barrier", ""),
+    ("COLLECTIVE", 126, "TEXT", "collective", ""),
+    ("MULTICAST", 127, "TEXT", "multicast", ""),
+    ("TOPOLOGY", 128, "TEXT", "topology", ""),
+    ("BOUNDARY", 129, "TEXT", "boundary", ""),
+    ("RELEASE_SKEW", 130, "F64", "release_skew_ns", "ns"),
+    ("RELEASE_SKEW_P99", 131, "F64", "release_skew_p99_ns", "ns"),
+    ("RANK_SPREAD_PCT", 132, "F64", "rank_spread_pct", "%"),
+    ("GLOBAL_FLOPS", 133, "U64", "global_flops", "FLOP"),
+    ("GLOBAL_LEAST_BYTES", 134, "U64", "global_least_bytes", "B"),
+    ("AGREEMENT", 135, "F64", "agreement_ns", "ns"),
+    ("ALLOCATION", 136, "TEXT", "allocation", ""),
+    ("FABRIC", 137, "TEXT", "fabric", ""),
 ]
 ATTRIBUTES: List[Tuple[Any, ...]] = [
     ("BACKEND", 1, "TEXT", "backend"),
@@ -668,6 +713,14 @@ class kmb_buffers_info(ctypes.Structure):
     """Fields below."""
 
 
+class kmb_comm_ops(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_comm_params(ctypes.Structure):
+    """Fields below."""
+
+
 class kmb_launch(ctypes.Structure):
     """Fields below."""
 
@@ -689,6 +742,10 @@ class kmb_finding(ctypes.Structure):
 
 
 class kmb_op(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_rank(ctypes.Structure):
     """Fields below."""
 
 
@@ -939,6 +996,37 @@ kmb_buffers_info._fields_ = [
     ("slots_limit", c_uint32),
 ]
 
+kmb_comm_ops._fields_ = [
+    ("struct_size", c_size_t),
+    ("ctx", c_void_p),
+    ("start", CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(c_void_p))),
+    ("test", CFUNCTYPE(c_int32, c_void_p, c_void_p, POINTER(c_int32))),
+    ("release", CFUNCTYPE(None, c_void_p, c_void_p)),
+    ("arrived", CFUNCTYPE(c_int32, c_void_p, c_void_p, c_int32, POINTER(c_int32))),
+    ("device_barrier", CFUNCTYPE(c_int32, c_void_p, c_void_p)),
+    ("abort", CFUNCTYPE(None, c_void_p, c_int32, c_char_p)),
+    ("close", CFUNCTYPE(None, c_void_p)),
+    ("name", c_char_p),
+    ("rank", c_int32),
+    ("size", c_int32),
+]
+
+kmb_comm_params._fields_ = [
+    ("struct_size", c_size_t),
+    ("hooks", POINTER(kmb_hooks)),
+    ("deadline_ns", c_double),
+    ("first_deadline_ns", c_double),
+    ("collective", c_char_p),
+    ("topology", c_char_p),
+    ("fabric", c_char_p),
+    ("nccl", c_void_p),
+    ("abort", CFUNCTYPE(None, c_void_p, c_int32, c_char_p)),
+    ("abort_user", c_void_p),
+    ("skew_samples", c_uint64),
+    ("barrier", c_int32),
+    ("multicast", c_int32),
+]
+
 kmb_launch._fields_ = [
     ("struct_size", c_size_t),
     ("stream", c_void_p),
@@ -1001,6 +1089,8 @@ kmb_bench_params._fields_ = [
     ("peaks", c_void_p),
     ("graphs", POINTER(c_void_p)),
     ("graph_count", c_uint64),
+    ("comm", c_void_p),
+    ("boundary", c_char_p),
 ]
 
 kmb_figure._fields_ = [
@@ -1028,6 +1118,19 @@ kmb_op._fields_ = [
     ("bytes", c_uint64),
     ("kind", c_int32),
     ("stream", c_uint32),
+]
+
+kmb_rank._fields_ = [
+    ("struct_size", c_size_t),
+    ("device", c_char_p),
+    ("id", c_char_p),
+    ("median_ns", c_double),
+    ("min_ns", c_double),
+    ("max_ns", c_double),
+    ("slowest", c_uint64),
+    ("flops", c_uint64),
+    ("bytes", c_uint64),
+    ("node", c_uint64),
 ]
 
 kmb_metadata_params._fields_ = [
@@ -1590,6 +1693,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_buffers_prepare": (c_int32, [c_void_p, c_uint32]),
     "kmb_buffers_pointer": (c_int32, [c_void_p, c_uint32, c_uint64, POINTER(c_void_p)]),
     "kmb_buffers_get_info": (c_int32, [c_void_p, POINTER(kmb_buffers_info)]),
+    "kmb_comm_create": (c_int32, [POINTER(kmb_comm_ops), POINTER(kmb_comm_params), POINTER(c_void_p)]),
+    "kmb_comm_threads_create": (c_int32, [c_int32, POINTER(kmb_comm_params), POINTER(c_void_p)]),
+    "kmb_comm_shm_create": (c_int32, [c_char_p, c_int32, c_int32, POINTER(kmb_comm_params), POINTER(c_void_p)]),
+    "kmb_comm_destroy": (None, [c_void_p]),
+    "kmb_comm_rank": (c_int32, [c_void_p]),
+    "kmb_comm_size": (c_int32, [c_void_p]),
+    "kmb_comm_allgather": (c_int32, [c_void_p, c_void_p, c_void_p, c_size_t]),
     "kmb_bench": (c_int32, [c_void_p, POINTER(kmb_bench_params), POINTER(c_void_p)]),
     "kmb_result_from_samples": (c_int32, [c_void_p, POINTER(kmb_bench_params), POINTER(c_double), c_uint64, c_double, POINTER(c_void_p)]),
     "kmb_session_begin": (c_int32, [c_void_p, POINTER(kmb_bench_params), POINTER(c_void_p)]),
@@ -1605,6 +1715,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_result_finding_count": (c_uint64, [c_void_p]),
     "kmb_result_finding": (c_int32, [c_void_p, c_uint64, POINTER(kmb_finding)]),
     "kmb_finding_name": (c_char_p, [c_int32]),
+    "kmb_result_rank_count": (c_uint64, [c_void_p]),
+    "kmb_result_rank": (c_int32, [c_void_p, c_uint64, POINTER(kmb_rank)]),
     "kmb_result_op_count": (c_uint64, [c_void_p]),
     "kmb_result_op": (c_int32, [c_void_p, c_uint64, POINTER(kmb_op)]),
     "kmb_op_kind_name": (c_char_p, [c_int32]),

@@ -3,7 +3,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sim/costs.h"
 
@@ -22,7 +26,17 @@ int clock_gettime(clockid_t clock, struct timespec *t) {
 int nanosleep(const struct timespec *wanted, struct timespec *left) {
   (void)left;
   sim_pass((uint64_t)wanted->tv_sec * 1000000000u + (uint64_t)wanted->tv_nsec);
+  /* Ranks wait for what other threads do, which takes its time. */
+  if (sim_set()->shown > 1)
+    select(0, NULL, NULL, NULL, &(struct timeval){.tv_usec = 50});
   return 0;
+}
+
+/* Ranks that wait for each other look often: on a machine that is busy each of
+ * these can take a while. */
+int sched_yield(void) {
+  sim_pass(5000);
+  return (int)syscall(SYS_sched_yield);
 }
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
@@ -40,7 +54,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   return real(thread, attributes, run, user);
 }
 
-void bed_set_up(bed *b) {
+void bed_look_up(bed *b) {
   memset(b, 0, sizeof *b);
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   if (!library) fprintf(stderr, "%s\n", dlerror());
@@ -52,6 +66,10 @@ void bed_set_up(bed *b) {
   *(void **)(&b->synchronize) = dlsym(library, "cuCtxSynchronize");
   *(void **)(&b->wait_event) = dlsym(library, "cuStreamWaitEvent");
   CU(b, cuInit, 0);
+}
+
+void bed_set_up(bed *b) {
+  bed_look_up(b);
   CU(b, cuDevicePrimaryCtxRetain, &b->context, 0);
   CU(b, cuCtxSetCurrent, b->context);
   CU(b, cuModuleLoadData, &b->module, ".version 6.0");

@@ -21,6 +21,8 @@ typedef struct bed {
   unsigned ungated;      /* warnings that there was no gate */
 } bed;
 
+/* The driver's functions alone. */
+void bed_look_up(bed *b);
 /* The test's own part: context, module, stream. Then the library's device. */
 void bed_set_up(bed *b);
 kmb_status bed_open(bed *b, const char *name);

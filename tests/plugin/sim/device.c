@@ -100,11 +100,13 @@ static void sim_close(void *self) {
     blocks++;
     sim_free(device, device->blocks->pointer, device->blocks->bytes);
   }
-  if (blocks || device->streams || device->plans)
+  if (blocks || device->streams || device->plans || device->barriers)
     sim_misuse(device,
-               "closed with %llu allocations, %llu streams, %llu plans open",
+               "closed with %llu allocations, %llu streams, %llu plans, %llu "
+               "barriers open",
                (unsigned long long)blocks, (unsigned long long)device->streams,
-               (unsigned long long)device->plans);
+               (unsigned long long)device->plans,
+               (unsigned long long)device->barriers);
   sim_cache_free(device);
   if (device->runs)
     host.free(host.ctx, device->runs,
@@ -257,6 +259,13 @@ static const kmb_backend_ops table = {
     .bias = sim_bias,
     .ceiling = sim_ceiling,
     .telemetry = sim_telemetry,
+    .aligned = 1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
+    .barriers = 1u << KMB_BARRIER_FLAG | 1u << KMB_BARRIER_STREAM,
+    .barrier_open = sim_barrier_open,
+    .barrier_enqueue = sim_barrier_enqueue,
+    .barrier_time = sim_barrier_time,
+    .barrier_close = sim_barrier_close,
+    .barrier_text = sim_barrier_text,
 #endif
 };
 

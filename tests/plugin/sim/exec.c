@@ -80,7 +80,8 @@ kmb_status sim_execute(sim_device *device, const sim_kernel *kernel) {
   if (device->in_graph && device->run_count > 0)
     start -= device->config.overlap * duration;
   if (++device->kernels == device->config.hang) device->hung = true;
-  device->idle_at = start + duration;
+  double ready = kernel->meet ? kernel->meet(kernel, start) : start;
+  device->idle_at = ready + duration;
   if (kernel->run) kernel->run(kernel);
   return record_run(device, start, device->idle_at, kernel);
 }

@@ -29,7 +29,8 @@ kmb_status sim_replay(sim_device *device, const sim_kernel *nodes,
                       uint64_t count) {
   kmb_status status = KMB_OK;
   device->clock += device->config.launch;
-  if (device->clock > device->idle_at) device->idle_at = device->clock;
+  if (!device->aligned && device->clock > device->idle_at)
+    device->idle_at = device->clock;
   device->in_graph = true;
   for (uint64_t i = 0; !status && i < count; i++)
     status = sim_execute(device, &nodes[i]);
@@ -61,8 +62,9 @@ static kmb_status launch_gated(sim_plan *plan, uint32_t slot,
   if (device->clock > device->idle_at) device->idle_at = device->clock;
   double before = device->clock;
   device->in_graph = plan->desc.choice.launch_mode == KMB_LAUNCH_PLAIN;
+  device->aligned = plan->desc.align != NULL;
   kmb_status status = launch(plan, slot, iteration);
-  device->in_graph = false;
+  device->in_graph = device->aligned = false;
   device->idle_at += device->clock - before;
   return status;
 }
@@ -154,6 +156,18 @@ static void finish(sim_plan *plan, kmb_sample *sample) {
   }
 }
 
+/* The sample's end; the other ranks are told of a device that does not. */
+static kmb_status end(sim_plan *plan) {
+  sim_device *device = plan->device;
+  const kmb_align *align = plan->desc.align;
+  const kmb_host *host = &device->host;
+  kmb_status status = sim_wait(device);
+  if (status != KMB_ERR_LOST || !align) return status;
+  (void)align->overdue(align->ctx, -1);
+  return host->fail(host->ctx, KMB_ERR_LOST, 0,
+                    "simulated device: a sample did not end");
+}
+
 /* Iteration by iteration, each prepared and waited for. */
 static kmb_status take_each(sim_plan *plan, uint64_t *iteration,
                             kmb_sample *sample) {
@@ -162,12 +176,13 @@ static kmb_status take_each(sim_plan *plan, uint64_t *iteration,
   for (uint64_t i = 0; !status && i < d->batch; i++) {
     uint32_t slot = sim_plan_slot(plan, plan->next++);
     status = prepare(plan, slot);
+    if (!status) status = sim_align(plan->device, d);
     if (!status && d->choice.timer == KMB_TIMER_TRACE)
       status = take_trace(plan, slot, *iteration, sample);
     else if (!status)
       status = take_event(plan, slot, *iteration, sample);
     ++*iteration;
-    if (!status) status = sim_wait(plan->device);
+    if (!status) status = end(plan);
   }
   return status;
 }
@@ -179,12 +194,13 @@ static kmb_status take_host(sim_plan *plan, uint64_t *iteration,
   /* With a reset hook or COLD the batch is 1: preparing stays outside. */
   kmb_status status = prepare(plan, sim_plan_slot(plan, plan->next));
   if (!status) status = sim_wait(device);
+  if (!status) status = sim_align(device, d);
   double from = device->clock;
   for (uint64_t i = 0; !status && i < d->batch; i++) {
     device->run_count = 0;
     status = launch(plan, sim_plan_slot(plan, plan->next++), (*iteration)++);
   }
-  if (!status) status = sim_wait(device);
+  if (!status) status = end(plan);
   sample->span_ns = sim_step(device, device->clock) - sim_step(device, from);
   return status;
 }

@@ -12,7 +12,8 @@
   X(open) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) \
   X(alloc) X(write) X(read) X(set) X(fill_random) X(stream_open) \
   X(stream_wait) X(propose) X(sweep_prepare) X(plan_create) X(plan_run) \
-  X(plan_ops) X(graph_launch) X(session_open) X(session_mark) X(session_read) X(bias) X(ceiling) X(kernel) X(any)
+  X(plan_ops) X(graph_launch) X(session_open) X(session_mark) X(session_read) X(bias) X(ceiling) \
+  X(barrier_open) X(barrier_enqueue) X(barrier_time) X(kernel) X(any)
 /* clang-format on */
 
 typedef enum sim_slot {
@@ -44,10 +45,12 @@ typedef struct sim_config {
   double bandwidth, ceiling[KMB_CEILING_MEMORY + 1], clock, preempt, steal,
       deadline;
   double record_drop, record_invalid, telemetry_cost;
+  double skew, stream_skew;
   uint64_t seed, llc, l2, memory, compile_at, hang, units;
   char name[96], pci[16], uuid[48]; /* "": as always, none, as always */
   uint32_t timers, busy;            /* bits 1 << KMB_TIMER_… */
   uint32_t nocapture, calibrated, llc_known, graph_empty, telemetry;
+  uint32_t nopeer, unused;
   uint32_t fault_count;
   sim_fault faults[SIM_FAULTS];
 } sim_config;
@@ -108,13 +111,14 @@ typedef struct sim_device {
   double idle_at;  /* when the device has done all that was enqueued */
   double slowness; /* of the last kernel, for telemetry */
   uint64_t kernels;
-  uint64_t streams, plans;
+  uint64_t streams, plans, barriers;
   struct sim_plan *recording; /* capture goes there */
   sim_run *runs;              /* of the iteration being timed */
   size_t run_count, run_capacity;
   bool tracing;  /* enqueueing costs more */
   bool in_graph; /* kernels follow each other without the host */
   bool throttled, hung;
+  bool aligned; /* the barrier has everything behind it already */
   char attr_text[64];
 } sim_device;
 
@@ -200,6 +204,17 @@ kmb_status sim_bias(void *self, const kmb_choice *choice, uint64_t batch,
                     double *ns, double *uncertainty_ns);
 kmb_status sim_ceiling(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
                        uint32_t threads, kmb_ceiling *ceiling);
+
+/* barrier.c */
+kmb_status sim_barrier_open(void *self, const kmb_barrier_desc *desc,
+                            void **barrier);
+kmb_status sim_barrier_enqueue(void *self, void *barrier, void *stream);
+kmb_status sim_barrier_time(void *self, void *barrier, void *stream,
+                            const kmb_align *align, double *ns);
+void sim_barrier_close(void *self, void *barrier);
+const char *sim_barrier_text(void *self, void *barrier);
+/* What kmb_plan_desc::align asks before a sample. */
+kmb_status sim_align(sim_device *device, const kmb_plan_desc *desc);
 
 /* device.c */
 double sim_now(void *self);

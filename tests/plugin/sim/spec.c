@@ -73,6 +73,8 @@ static const number_key number_keys[] = {
     NUMBER(record_drop, 0, 1),
     NUMBER(record_invalid, 0, 1),
     NUMBER(telemetry_cost, 0, 1e12),
+    NUMBER(skew, 0, 1e12),
+    NUMBER(stream_skew, 0, 1e12),
     {"read", offsetof(sim_config, ceiling[KMB_CEILING_READ]), 0, 1e30},
     {"copy", offsetof(sim_config, ceiling[KMB_CEILING_COPY]), 0, 1e30},
     {"triad", offsetof(sim_config, ceiling[KMB_CEILING_TRIAD]), 0, 1e30},
@@ -99,6 +101,7 @@ static const integer_key integer_keys[] = {
     {"calibrated", offsetof(sim_config, calibrated), true, ""},
     {"llc_known", offsetof(sim_config, llc_known), true, ""},
     {"telemetry", offsetof(sim_config, telemetry), true, ""},
+    {"nopeer", offsetof(sim_config, nopeer), true, ""},
     {"graph_empty", offsetof(sim_config, graph_empty), true, ""},
 };
 

@@ -23,6 +23,9 @@ typedef struct sim_kernel {
   uint64_t bytes;
   kmb_op_kind kind; /* 0: KMB_OP_KERNEL */
   uint32_t stream;
+  /* For what waits for other devices: given when this one is ready, returns
+   * when all are; its duration counts from there. NULL: it waits for none. */
+  double (*meet)(const struct sim_kernel *kernel, double ready);
 } sim_kernel;
 
 /* A stream of the backend, or a caller's own: then initialise it with

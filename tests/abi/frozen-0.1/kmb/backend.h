@@ -146,6 +146,49 @@ typedef struct kmb_fill {
   int32_t reserved;
 } kmb_fill;
 
+/** What a plan does before each sample where several ranks measure together.
+ *  The order on the stream: a gate, if the device has one; what is reset, swept
+ *  and touched; the barrier, twice; what is timed. Then, on the host,
+ *  all_enqueued(), after which the gate opens. A device without a gate, or a
+ *  sample without a barrier, waits for what is reset, swept and touched and
+ *  calls all_enqueued() before it enqueues what is timed, so that no rank
+ *  signals another one that has not been reset. Whatever fails, the gate is
+ *  opened. */
+typedef struct kmb_align {
+  size_t struct_size;
+  void *ctx;
+  /** From all_enqueued() on, a device that has not ended the sample by then
+   *  waits for a rank that ended. It changes from step to step. */
+  double deadline_ns;
+  /** Returns once every rank is here, or with the failure that ends the
+   *  sample. */
+  kmb_status (*all_enqueued)(void *ctx);
+  /** Enqueues a device barrier. NULL: the ranks' hosts are all that is
+   *  aligned. */
+  kmb_status (*barrier)(void *ctx, void *stream);
+  /** Called once where that deadline passed, before what waits in a barrier is
+   *  let go: the others are told, and the caller can end what it enqueued.
+   *  `rank` is the one whose device did not come to the barrier, -1 if that is
+   *  not known. The sample fails with what it returns. */
+  kmb_status (*overdue)(void *ctx, int32_t rank);
+} kmb_align;
+
+/** A device barrier to make. */
+typedef struct kmb_barrier_desc {
+  size_t struct_size;
+  void *ctx;
+  /** Gives every rank what each one gives, at most 256 bytes; fails if a rank
+   *  is missed. Every rank calls it as often as the others, whatever fails in
+   *  between. `all` may be NULL if it is not wanted. */
+  kmb_status (*exchange)(void *ctx, const void *mine, void *all, size_t bytes);
+  void *nccl;         /**< kmb_comm_params::nccl */
+  double deadline_ns; /**< a barrier gives up waiting after this */
+  uint32_t rank;
+  uint32_t size;
+  kmb_barrier kind;
+  uint32_t hosts; /**< that the ranks are on */
+} kmb_barrier_desc;
+
 /** A prepared way to take samples of one operation. */
 typedef struct kmb_plan_desc {
   size_t struct_size;
@@ -171,6 +214,7 @@ typedef struct kmb_plan_desc {
   uint32_t first_slot;
   uint32_t reserved;
   kmb_choice choice;
+  const kmb_align *align; /**< NULL: this rank alone. It outlives the plan */
 } kmb_plan_desc;
 
 enum {
@@ -402,6 +446,27 @@ typedef struct kmb_backend_ops {
   kmb_status (*counters_collect)(void *self, void *session, kmb_counter_fn emit,
                                  void *user, uint64_t *taken);
   void (*counters_close)(void *self, void *session);
+
+  /** Several ranks. Bits (1 << KMB_TIMER_…) of the timers whose plans do what
+   *  kmb_plan_desc::align asks; 0: the backend measures one rank alone. */
+  uint32_t aligned;
+  uint32_t barriers; /**< bits (1 << KMB_BARRIER_…) of those it can try */
+  /** Device barriers; all four, or none with `barriers` 0. `barrier_open`
+   *  fails with KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE where this kind
+   *  cannot be had. `barrier_enqueue` does not wait. `barrier_time` runs the
+   *  barrier twice as a plan does, then once more, and gives the time that this
+   *  rank spent in that last one; on every rank it is as long as the
+   *  others were late, and the same constant. `barrier_close` waits for
+   *  nothing. */
+  kmb_status (*barrier_open)(void *self, const kmb_barrier_desc *desc,
+                             void **barrier);
+  kmb_status (*barrier_enqueue)(void *self, void *barrier, void *stream);
+  kmb_status (*barrier_time)(void *self, void *barrier, void *stream,
+                             const kmb_align *align, double *ns);
+  void (*barrier_close)(void *self, void *barrier);
+  /** What is known of it, such as its library's version, for the result; ""
+   *  if nothing is. Optional. */
+  const char *(*barrier_text)(void *self, void *barrier);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or

@@ -85,16 +85,21 @@ kmbi_cu_result sim_cuGetErrorString(kmbi_cu_result result, const char **text) {
 
 /* Devices. */
 
+static bool is_shown(kmbi_cu_device device) {
+  unsigned shown = sim_set()->shown ? sim_set()->shown : 1;
+  return device >= 0 && (unsigned)device < shown;
+}
+
 kmbi_cu_result sim_cuDeviceGetCount(int *count) {
   SIM_ENTER(cuDeviceGetCount, SIM_CALL);
-  *count = 1;
+  *count = sim_set()->shown ? (int)sim_set()->shown : 1;
   return 0;
 }
 
 kmbi_cu_result sim_cuDeviceGet(kmbi_cu_device *device, int ordinal) {
   SIM_ENTER(cuDeviceGet, SIM_CALL);
-  *device = 0;
-  return ordinal ? INVALID_DEVICE : 0;
+  *device = ordinal;
+  return is_shown(ordinal) ? 0 : INVALID_DEVICE;
 }
 
 kmbi_cu_result sim_cuDeviceGetName(char *name, int size,
@@ -102,33 +107,34 @@ kmbi_cu_result sim_cuDeviceGetName(char *name, int size,
   SIM_ENTER(cuDeviceGetName, SIM_CALL);
   snprintf(name, (size_t)size, "Simulated H200%s",
            sim_set()->mig && !sim_set()->mig_unnamed ? " MIG 1g.18gb" : "");
-  return device ? INVALID_DEVICE : 0;
+  return is_shown(device) ? 0 : INVALID_DEVICE;
 }
 
 kmbi_cu_result sim_cuDeviceGetUuid(struct CUuuid_st *uuid,
                                    kmbi_cu_device device) {
   SIM_ENTER(cuDeviceGetUuid, SIM_CALL);
-  memset(uuid, 0x10 + (int)sim_set()->visible, 16);
-  return device ? INVALID_DEVICE : 0;
+  memset(uuid, 0x10 + (int)sim_set()->visible + device, 16);
+  return is_shown(device) ? 0 : INVALID_DEVICE;
 }
 
 kmbi_cu_result sim_cuDeviceGetPCIBusId(char *text, int size,
                                        kmbi_cu_device device) {
   SIM_ENTER(cuDeviceGetPCIBusId, SIM_CALL);
-  snprintf(text, (size_t)size, "0000:%02x:00.0", 0x40 + sim_set()->visible);
-  return device ? INVALID_DEVICE : 0;
+  snprintf(text, (size_t)size, "0000:%02x:00.0",
+           0x40 + sim_set()->visible + (unsigned)device);
+  return is_shown(device) ? 0 : INVALID_DEVICE;
 }
 
 kmbi_cu_result sim_cuDeviceTotalMem(size_t *bytes, kmbi_cu_device device) {
   SIM_ENTER(cuDeviceTotalMem, SIM_CALL);
   *bytes = sim_set()->memory_bytes;
-  return device ? INVALID_DEVICE : 0;
+  return is_shown(device) ? 0 : INVALID_DEVICE;
 }
 
 kmbi_cu_result sim_cuDeviceGetAttribute(int *value, kmbi_cu_enum attribute,
                                         kmbi_cu_device device) {
   SIM_ENTER(cuDeviceGetAttribute, SIM_CALL);
-  if (device) return INVALID_DEVICE;
+  if (!is_shown(device)) return INVALID_DEVICE;
   switch (attribute) {
   case KMBI_CU_ATTR_CLOCK_RATE:
     *value = SIM_CLOCK_KHZ;
@@ -159,16 +165,16 @@ kmbi_cu_result sim_cuDeviceGetAttribute(int *value, kmbi_cu_enum attribute,
 kmbi_cu_result sim_cuDevicePrimaryCtxRetain(kmbi_cu_context *context,
                                             kmbi_cu_device device) {
   SIM_ENTER(cuDevicePrimaryCtxRetain, SIM_CALL);
-  if (device) return INVALID_DEVICE;
-  *context = sim_primary(0);
+  if (!is_shown(device)) return INVALID_DEVICE;
+  *context = sim_primary((unsigned)device);
   (*context)->references++;
   return 0;
 }
 
 kmbi_cu_result sim_cuDevicePrimaryCtxRelease(kmbi_cu_device device) {
   SIM_GUARD(cuDevicePrimaryCtxRelease, SIM_CALL);
-  struct CUctx_st *context = sim_primary(0);
-  if (device || !context->references) return 201;
+  struct CUctx_st *context = sim_primary((unsigned)device);
+  if (!is_shown(device) || !context->references) return 201;
   if (--context->references == 0) sim_drop_context(context);
   return guard.result;
 }
@@ -310,6 +316,51 @@ kmbi_cu_result sim_cuPointerGetAttribute(void *value, kmbi_cu_enum attribute,
   if (!block || attribute != KMBI_CU_POINTER_CONTEXT) return INVALID_VALUE;
   memcpy(value, (const void *)&block->object.context, sizeof(void *));
   return 0;
+}
+
+/* Memory of other devices, which is all in one place here. */
+
+kmbi_cu_result sim_cuDeviceCanAccessPeer(int *can, kmbi_cu_device device,
+                                         kmbi_cu_device peer) {
+  SIM_ENTER(cuDeviceCanAccessPeer, SIM_CALL);
+  *can = device != peer && !sim_set()->no_peers;
+  return is_shown(device) && is_shown(peer) ? 0 : INVALID_DEVICE;
+}
+
+kmbi_cu_result sim_cuCtxEnablePeerAccess(kmbi_cu_context peer, unsigned flags) {
+  ENTER_CONTEXT(cuCtxEnablePeerAccess, SIM_CALL);
+  unsigned bit = 1u << peer->device;
+  if (flags || peer == sim_current() || sim_set()->no_peers)
+    return INVALID_VALUE;
+  if (sim_current()->reaches & bit) return KMBI_CU_PEER_ALREADY_ENABLED;
+  sim_current()->reaches |= bit;
+  return 0;
+}
+
+kmbi_cu_result sim_cuIpcGetMemHandle(struct CUipcMemHandle_st *handle,
+                                     kmbi_cu_pointer pointer) {
+  ENTER_CONTEXT(cuIpcGetMemHandle, SIM_CALL);
+  memset(handle, 0, sizeof *handle);
+  memcpy(handle, &pointer, sizeof pointer);
+  return block_at(pointer, SIM_BLOCK) ? 0 : INVALID_VALUE;
+}
+
+kmbi_cu_result sim_cuIpcOpenMemHandle(kmbi_cu_pointer *pointer,
+                                      struct CUipcMemHandle_st handle,
+                                      unsigned flags) {
+  ENTER_CONTEXT(cuIpcOpenMemHandle, SIM_CALL);
+  memcpy(pointer, &handle, sizeof *pointer);
+  if (flags != KMBI_CU_IPC_LAZY_PEER_ACCESS || !block_at(*pointer, SIM_BLOCK))
+    return INVALID_VALUE;
+  sim_hold(1);
+  return 0;
+}
+
+kmbi_cu_result sim_cuIpcCloseMemHandle(kmbi_cu_pointer pointer) {
+  SIM_GUARD(cuIpcCloseMemHandle, SIM_CALL);
+  if (!block_at(pointer, SIM_BLOCK)) return INVALID_VALUE;
+  sim_hold(-1);
+  return guard.result;
 }
 
 /* Work, which a capture takes up instead of the stream. */

@@ -69,6 +69,20 @@ kmbi_cu_result sim_cuStreamWaitValue32(kmbi_cu_stream handle,
   return 0;
 }
 
+kmbi_cu_result sim_cuStreamWriteValue32(kmbi_cu_stream handle,
+                                        kmbi_cu_pointer at, uint32_t value,
+                                        unsigned flags) {
+  ENTER_CONTEXT(cuStreamWriteValue32, SIM_LAUNCH);
+  struct CUstream_st *stream = sim_stream_of(handle);
+  if (!stream) return INVALID_HANDLE;
+  if (flags) return INVALID_VALUE;
+  if (!sim_reaches(sim_current(), at, 4)) return sim_usable();
+  if (stream->capture.active) return KMBI_CU_NOT_SUPPORTED;
+  sim_enqueue(stream, &(sim_op){.kind = WRITE, .to = at, .value = value});
+  sim_pump();
+  return 0;
+}
+
 /* Events. */
 
 kmbi_cu_result sim_cuEventCreate(kmbi_cu_event *event, unsigned flags) {

@@ -30,11 +30,12 @@ struct CUctx_st {
   unsigned references;
   unsigned device;
   unsigned id;
-  unsigned error; /* sticky */
+  unsigned error;   /* sticky */
+  unsigned reaches; /* bits of devices whose memory it may use */
   struct CUstream_st *legacy;
 };
 
-enum { SIM_ARGUMENTS = 8, SIM_GRID = 7 }; /* the last: blocks of the grid */
+enum { SIM_ARGUMENTS = 9, SIM_GRID = 8 }; /* the last: blocks of the grid */
 
 typedef union sim_argument {
   uint64_t u64;
@@ -49,7 +50,7 @@ typedef struct sim_kernel {
   uint64_t (*run)(struct CUctx_st *context, const sim_argument *a);
 } sim_kernel;
 
-typedef enum sim_kind { KERNEL, COPY, SET, RECORD, WAIT, JOIN } sim_kind;
+typedef enum sim_kind { KERNEL, COPY, SET, RECORD, WAIT, WRITE, JOIN } sim_kind;
 
 typedef struct sim_op {
   struct sim_op *next;
@@ -59,6 +60,7 @@ typedef struct sim_op {
   uint64_t to, from, bytes; /* also: where to wait, for what */
   struct CUevent_st *event;
   uint64_t submitted;
+  uint64_t tried; /* a barrier: when first; 0: not yet */
   uint32_t correlation;
   uint32_t value;
   uint32_t place;       /* of the graph, in steps of the clock */
@@ -175,6 +177,12 @@ unsigned sim_submit(struct CUstream_st *handle, sim_op *op, unsigned id);
 const sim_kernel *sim_kernel_named(const char *name);
 /* Whether memory is there; a fault of the context if not. */
 bool sim_reaches(struct CUctx_st *context, uint64_t at, uint64_t bytes);
+
+/* kernels.c: a barrier between devices gives its word and looks for others';
+ * true once they are there or it has waited for too long. */
+bool sim_barrier_over(struct CUctx_st *context, sim_op *op);
+/* The same of NCCL's, which waits for ever. */
+bool sim_all_reduce_over(const sim_op *op);
 
 /* cache.c: bytes of an access that were not in the L2, and dirty ones that it
  * pushed out. */

@@ -149,6 +149,45 @@ static uint64_t run_int(struct CUctx_st *c, const sim_argument *a) {
   return ns;
 }
 
+/* Between devices: the words of a rank are 128 bytes apart. */
+static uint32_t *word(uint64_t words, uint32_t rank) {
+  return at(words + (uint64_t)rank * 128);
+}
+
+bool sim_barrier_over(struct CUctx_st *c, sim_op *op) {
+  const sim_argument *a = op->a;
+  uint32_t rank = a[5].u32;
+  uint32_t size = a[6].u32;
+  uint32_t number = a[7].u32;
+  uint32_t absent = 0;
+  if (!sim_reaches(c, a[0].u64, 8 * (uint64_t)size)) return true;
+  for (uint32_t r = 0; r < size; r++) {
+    uint64_t theirs = ((const uint64_t *)at(a[0].u64))[r];
+    if (r == rank) continue;
+    if (!sim_reaches(c, theirs, 128 * (uint64_t)size)) return true;
+    if (!op->tried)
+      __atomic_store_n(word(theirs, rank), number, __ATOMIC_SEQ_CST);
+    uint32_t seen = __atomic_load_n(word(a[1].u64, r), __ATOMIC_SEQ_CST);
+    if ((int32_t)(seen - number) < 0) absent = r + 1;
+  }
+  if (!op->tried) op->tried = sim_now();
+  uint64_t waited = sim_now() - op->tried;
+  if (absent && waited < a[2].u64) return false;
+  if (absent) *(uint32_t *)at(a[4].u64) = absent;
+  if (a[3].u64) *(uint64_t *)at(a[3].u64) = waited + SIM_KERNEL;
+  return true;
+}
+
+bool sim_all_reduce_over(const sim_op *op) {
+  const sim_argument *a = op->a;
+  uint64_t *arrived = at(a[0].u64);
+  if (*(const uint32_t *)at(a[4].u64)) return true;
+  arrived[a[2].u32] = a[1].u64;
+  for (uint32_t r = 0; r < a[3].u32; r++)
+    if (arrived[r] < a[1].u64) return false;
+  return true;
+}
+
 /* The tests'. */
 
 static uint64_t run_copy(struct CUctx_st *c, const sim_argument *a) {
@@ -225,6 +264,8 @@ static const sim_kernel kernels[] = {
     {"kmb_fma_f16", "8448", run_fma},
     {"sim_gemm", "88", run_gemm},
     {"kmb_empty", "", run_empty},
+    {"kmb_barrier", "88888444", run_empty},
+    {"sim_all_reduce", "8844", run_empty},
     {"kmb_spin", "88", run_spin},
     {"kmb_tick", "84", run_tick},
     {"kmb_sweep", "888", run_sweep},

@@ -168,6 +168,14 @@ static bool step(struct CUstream_st *stream) {
   if (start > sim_now() || hangs(op)) return false;
   if (op->kind == WAIT && !wait_over(stream, op)) return false;
   if (op->kind == JOIN && op->event->done < op->to) return false;
+  if (is_kernel(op, "kmb_barrier")) {
+    if (!sim_barrier_over(stream->object.context, op)) return false;
+    start = sim_now();
+  }
+  if (is_kernel(op, "sim_all_reduce")) {
+    if (!sim_all_reduce_over(op)) return false;
+    start = sim_now();
+  }
   stream->first = op->next;
   queued--;
   if (!stream->first) stream->end = &stream->first;
@@ -177,6 +185,10 @@ static bool step(struct CUstream_st *stream) {
     stream->waited = false;
   } else if (op->kind == JOIN) {
     stream->free_at = op->event->at > start ? op->event->at : start;
+  } else if (op->kind == WRITE) {
+    __atomic_store_n((uint32_t *)(uintptr_t)op->to, op->value,
+                     __ATOMIC_SEQ_CST);
+    stream->free_at = start + SIM_TICK;
   } else if (op->kind == RECORD) {
     record(stream, op, start);
   } else {
@@ -227,15 +239,19 @@ void sim_advance(const struct CUstream_st *stream) {
  * ends would hold up the caller for ever: here it ends the process. */
 static bool progress(const char *call) {
   uint64_t next = UINT64_MAX;
-  bool gated = false;
+  const struct CUctx_st *context = sim_current();
+  bool gated = false, busy = false;
   sim_pump();
   for (const sim_object *o = sim_objects(); o; o = o->next) {
     const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
     if (o->type != SIM_STREAM || sim_idle(s)) continue;
+    busy = busy || !context || o->context == context;
     if (s->free_at < next) next = s->free_at;
-    gated = gated || (s->first && s->first->kind == WAIT);
+    gated = gated || (s->first && (s->first->kind == WAIT ||
+                                   is_kernel(s->first, "kmb_barrier") ||
+                                   is_kernel(s->first, "sim_all_reduce")));
   }
-  if (next == UINT64_MAX) return false;
+  if (!busy) return false;
   if (next > sim_now()) {
     sim_pass(next - sim_now());
   } else if (!gated || !sim_rescue()) {

@@ -46,7 +46,9 @@ typedef struct sim_settings {
   uint64_t l2_bytes;
   uint64_t memory_bytes;
   unsigned devices; /* in the machine, in NVML's order */
-  unsigned visible; /* the one that CUDA shows as its first and only one */
+  unsigned visible; /* the one that CUDA shows as its first */
+  unsigned shown;   /* so many from there on; 0: one */
+  bool no_peers;    /* they do not reach each other's memory */
   int driver_version;
   bool no_threads;      /* the process can have no more */
   unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
