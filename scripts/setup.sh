@@ -46,6 +46,10 @@ have() {
   abigail-tools) command -v abidiff ;;
   libbenchmark-dev) pkg-config --exists benchmark ;;
   libcairo2-dev) pkg-config --exists cairo ;;
+  libopenmpi-dev) pkg-config --exists ompi-c ;;
+  openmpi-bin) command -v mpirun.openmpi ;;
+  libmpich-dev) pkg-config --exists mpich ;;
+  mpich) command -v mpirun.mpich ;;
   libelf-dev) pkg-config --exists libelf ;;
   clang) command -v clang ;;
   *) command -v "$1" ;;

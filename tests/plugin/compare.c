@@ -409,6 +409,12 @@ static void calls_that_make_no_sense_are_refused(void) {
   m.benches[1].rounds = 2;
   match_fails(&m, KMB_ERR_UNSUPPORTED, "rounds");
   m.benches[1].rounds = 1;
+  kmb_comm *comms[1] = {NULL};
+  REQUIRE_OK(kmb_comm_threads_create(1, NULL, comms));
+  m.benches[1].comm = comms[0];
+  match_fails(&m, KMB_ERR_UNSUPPORTED, "several ranks");
+  m.benches[1].comm = NULL;
+  kmb_comm_destroy(comms[0]);
   m.candidates[1].bench = NULL;
   match_fails(&m, KMB_ERR_INVALID, "bench is NULL");
   m.candidates[1].bench = &m.benches[1];
