@@ -4,50 +4,27 @@
 
 enum { RATIOS_A_LINE = 8 };
 
-static void key(kmbi_out *out, const char *before, const char *name) {
-  kmbi_out_put(out, before);
-  kmbi_out_string(out, name);
-  kmbi_out_put(out, ": ");
-}
-
-static void put_text(kmbi_out *out, const char *before, const char *name,
-                     const char *text) {
-  key(out, before, name);
-  kmbi_out_string(out, text);
-}
-
-static void put_u64(kmbi_out *out, const char *before, const char *name,
-                    uint64_t value) {
-  key(out, before, name);
-  kmbi_out_u64(out, value);
-}
-
-static void put_f64(kmbi_out *out, const char *before, const char *name,
-                    double value) {
-  key(out, before, name);
-  kmbi_out_f64(out, value);
-}
-
 static void put_bool(kmbi_out *out, const char *before, const char *name,
                      bool value) {
-  key(out, before, name);
+  kmbi_out_key(out, before, name);
   kmbi_out_put(out, value ? "true" : "false");
 }
 
 static void put_arms(kmbi_out *out, const kmb_compare_row *row,
                      const kmb_compare_arm *arms) {
   uint64_t tried = row->configs_measured + row->configs_failed;
-  key(out, ",\n    ", "arms");
+  kmbi_out_key(out, ",\n    ", "arms");
   kmbi_out_put(out, "[");
   for (uint64_t i = 0; i < tried && !out->status; i++) {
     const kmb_compare_arm *arm = &arms[i];
-    put_u64(out, i ? ",\n     {" : "\n     {", "config", arm->config);
-    put_text(out, ", ", "text", arm->config_text);
+    kmbi_out_u64_member(out, i ? ",\n     {" : "\n     {", "config",
+                        arm->config);
+    kmbi_out_text_member(out, ", ", "text", arm->config_text);
     if (arm->status) {
-      put_text(out, ", ", "status", kmb_status_name(arm->status));
-      put_text(out, ", ", "reason", arm->reason);
+      kmbi_out_text_member(out, ", ", "status", kmb_status_name(arm->status));
+      kmbi_out_text_member(out, ", ", "reason", arm->reason);
     } else {
-      put_f64(out, ", ", "time_ns", arm->ns);
+      kmbi_out_f64_member(out, ", ", "time_ns", arm->ns);
     }
     kmbi_out_put(out, "}");
   }
@@ -56,19 +33,19 @@ static void put_arms(kmbi_out *out, const kmb_compare_row *row,
 
 static void put_tuning(kmbi_out *out, const kmb_compare_row *row,
                        const kmb_compare_arm *arms) {
-  put_u64(out, ",\n   \"tuning\": {", "config", row->config);
-  put_text(out, ", ", "text", row->config_text);
-  put_f64(out, ", ", "time_ns", row->tuned_ns);
-  put_u64(out, ",\n    ", "configs", row->configs);
-  put_u64(out, ", ", "measured", row->configs_measured);
-  put_u64(out, ", ", "failed", row->configs_failed);
+  kmbi_out_u64_member(out, ",\n   \"tuning\": {", "config", row->config);
+  kmbi_out_text_member(out, ", ", "text", row->config_text);
+  kmbi_out_f64_member(out, ", ", "time_ns", row->tuned_ns);
+  kmbi_out_u64_member(out, ",\n    ", "configs", row->configs);
+  kmbi_out_u64_member(out, ", ", "measured", row->configs_measured);
+  kmbi_out_u64_member(out, ", ", "failed", row->configs_failed);
   put_bool(out, ", ", "complete", !(row->flags & KMB_ROW_UNTUNED));
   put_arms(out, row, arms);
   kmbi_out_put(out, "}");
 }
 
 static void put_ratios(kmbi_out *out, const double *ratios, uint64_t count) {
-  key(out, ",\n   ", "ratios");
+  kmbi_out_key(out, ",\n   ", "ratios");
   for (uint64_t i = 0; i < count && !out->status; i++) {
     kmbi_out_put(out, !i ? "[" : i % RATIOS_A_LINE ? ", " : ",\n    ");
     kmbi_out_f64(out, ratios[i]);
@@ -78,18 +55,18 @@ static void put_ratios(kmbi_out *out, const double *ratios, uint64_t count) {
 
 static void put_row(kmbi_out *out, const kmb_comparison *c, uint64_t index) {
   const kmb_compare_row *row = &c->rows[index];
-  put_text(out, index ? ",\n  {" : "\n  {", "name", row->name);
-  put_text(out, ", ", "verdict", kmb_verdict_name(row->verdict));
-  put_text(out, ",\n   ", "reason", row->reason);
+  kmbi_out_text_member(out, index ? ",\n  {" : "\n  {", "name", row->name);
+  kmbi_out_text_member(out, ", ", "verdict", kmb_verdict_name(row->verdict));
+  kmbi_out_text_member(out, ",\n   ", "reason", row->reason);
   if (row->flags & KMB_ROW_RATIO) {
-    put_f64(out, ",\n   ", "ratio", row->ratio);
-    put_u64(out, ", ", "cycles", row->cycles);
+    kmbi_out_f64_member(out, ",\n   ", "ratio", row->ratio);
+    kmbi_out_u64_member(out, ", ", "cycles", row->cycles);
   }
   if (row->flags & KMB_ROW_INTERVAL) {
-    put_f64(out, ",\n   ", "low", row->low);
-    put_f64(out, ", ", "high", row->high);
-    put_f64(out, ", ", "confidence", row->confidence);
-    put_f64(out, ", ", "design_effect", row->design_effect);
+    kmbi_out_f64_member(out, ",\n   ", "low", row->low);
+    kmbi_out_f64_member(out, ", ", "high", row->high);
+    kmbi_out_f64_member(out, ", ", "confidence", row->confidence);
+    kmbi_out_f64_member(out, ", ", "design_effect", row->design_effect);
   }
   if (row->flags & KMB_ROW_TUNED) put_tuning(out, row, c->arms[index]);
   if (c->ratios[index]) put_ratios(out, c->ratios[index], row->cycles);
@@ -110,18 +87,19 @@ kmb_status kmb_comparison_write_json(const kmb_comparison *comparison,
                      !comparison ? "comparison" : "write");
   kmb_status status = kmbi_out_begin(&out, write, user);
   if (status) return status;
-  put_text(&out, "{", "schema", "kmb-comparison");
-  put_u64(&out, ", ", "version", 1);
-  put_text(&out, ",\n \"generator\": {", "name", "libkmb");
-  put_text(&out, ", ", "version", KMB_VERSION);
-  put_text(&out, "},\n ", "name", comparison->name);
-  put_u64(&out, ",\n ", "baseline", comparison->baseline);
-  put_f64(&out, ", ", "threshold_pct", comparison->threshold_pct);
-  put_u64(&out, ",\n ", "turn_samples", comparison->turn);
-  put_u64(&out, ", ", "cycles", comparison->cycles);
-  put_u64(&out, ", ", "cycles_lost", comparison->cycles_lost);
-  put_text(&out, ", ", "stop_reason", kmbi_stop_name(comparison->stop));
-  key(&out, ",\n ", "rows");
+  kmbi_out_text_member(&out, "{", "schema", "kmb-comparison");
+  kmbi_out_u64_member(&out, ", ", "version", 1);
+  kmbi_out_text_member(&out, ",\n \"generator\": {", "name", "libkmb");
+  kmbi_out_text_member(&out, ", ", "version", KMB_VERSION);
+  kmbi_out_text_member(&out, "},\n ", "name", comparison->name);
+  kmbi_out_u64_member(&out, ",\n ", "baseline", comparison->baseline);
+  kmbi_out_f64_member(&out, ", ", "threshold_pct", comparison->threshold_pct);
+  kmbi_out_u64_member(&out, ",\n ", "turn_samples", comparison->turn);
+  kmbi_out_u64_member(&out, ", ", "cycles", comparison->cycles);
+  kmbi_out_u64_member(&out, ", ", "cycles_lost", comparison->cycles_lost);
+  kmbi_out_text_member(&out, ", ", "stop_reason",
+                       kmbi_stop_name(comparison->stop));
+  kmbi_out_key(&out, ",\n ", "rows");
   kmbi_out_put(&out, "[");
   for (uint64_t i = 0; i < comparison->count && !out.status; i++)
     put_row(&out, comparison, i);

@@ -105,3 +105,27 @@ void kmbi_out_f64(kmbi_out *out, double number) {
   kmbi_out_put(out, text);
   if (!strpbrk(text, ".e")) kmbi_out_put(out, ".0");
 }
+
+void kmbi_out_key(kmbi_out *out, const char *before, const char *name) {
+  kmbi_out_put(out, before);
+  kmbi_out_string(out, name);
+  kmbi_out_put(out, ": ");
+}
+
+void kmbi_out_text_member(kmbi_out *out, const char *before, const char *name,
+                          const char *text) {
+  kmbi_out_key(out, before, name);
+  kmbi_out_string(out, text);
+}
+
+void kmbi_out_u64_member(kmbi_out *out, const char *before, const char *name,
+                         uint64_t number) {
+  kmbi_out_key(out, before, name);
+  kmbi_out_u64(out, number);
+}
+
+void kmbi_out_f64_member(kmbi_out *out, const char *before, const char *name,
+                         double number) {
+  kmbi_out_key(out, before, name);
+  kmbi_out_f64(out, number);
+}

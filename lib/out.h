@@ -31,4 +31,13 @@ void kmbi_out_u64(kmbi_out *out, uint64_t number);
 /* The shortest digits that read back as the same number. */
 void kmbi_out_f64(kmbi_out *out, double number);
 
+/* Members of an object: `before` (a comma, say), the key, the value. */
+void kmbi_out_key(kmbi_out *out, const char *before, const char *name);
+void kmbi_out_text_member(kmbi_out *out, const char *before, const char *name,
+                          const char *text);
+void kmbi_out_u64_member(kmbi_out *out, const char *before, const char *name,
+                         uint64_t number);
+void kmbi_out_f64_member(kmbi_out *out, const char *before, const char *name,
+                         double number);
+
 #endif
