@@ -428,7 +428,8 @@ static kmb_status check_head(const kmbi_json *root) {
     return kmbi_fail(KMB_ERR_FORMAT,
                      "schema: missing or not a string; this is no document of "
                      "kmb_results_write_json()");
-  if (strcmp(schema->as.text, "kmb-result") != 0)
+  if (strcmp(schema->as.text, "kmb-result") != 0 &&
+      strcmp(schema->as.text, "kmb-comparison") != 0)
     return kmbi_fail(KMB_ERR_FORMAT, "schema: \"%.40s\", not \"kmb-result\"",
                      schema->as.text);
   const kmbi_json *version = kmbi_json_member(root, "version");
@@ -445,8 +446,25 @@ static kmb_status check_head(const kmbi_json *root) {
   return KMB_OK;
 }
 
+/* A comparison holds the document of its results. */
+static kmb_status find_results(const kmbi_json **root) {
+  kmb_status status = check_head(*root);
+  if (status ||
+      strcmp(kmbi_json_member(*root, "schema")->as.text, "kmb-result") == 0)
+    return status;
+  *root = kmbi_json_member(*root, "document");
+  if (!*root)
+    return kmbi_fail(KMB_ERR_FORMAT, "document: missing in a comparison");
+  status = check_head(*root);
+  if (!status &&
+      strcmp(kmbi_json_member(*root, "schema")->as.text, "kmb-result") != 0)
+    status = kmbi_fail(KMB_ERR_FORMAT, "document: a comparison within a "
+                                       "comparison");
+  return status;
+}
+
 static kmb_status read_document(kmb_results *results, const kmbi_json *root) {
-  kmb_status status = check_head(root);
+  kmb_status status = find_results(&root);
   if (status) return status;
   const kmbi_json *array = kmbi_json_member(root, "results");
   if (!array || array->type != KMBI_JSON_ARRAY)

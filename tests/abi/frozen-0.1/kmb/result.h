@@ -602,7 +602,8 @@ KMB_API kmb_status kmb_results_write_table(const kmb_results *results,
                                            kmb_write_fn write, void *user);
 
 /** Reads a JSON document that kmb_results_write_json() or
- *  kmb_result_write_json() wrote.
+ *  kmb_result_write_json() wrote, or the results in one of
+ *  kmb_comparison_write_json().
  *  @param read   gives the input, at most 1 GiB in all
  *  @param user   given to `read`
  *  @param hooks  memory and log of the list; NULL for none
