@@ -53,7 +53,7 @@ static kmb_status check_numbers(const kmb_compare_params *p, uint64_t count) {
   return KMB_OK;
 }
 
-static kmb_status complete(kmbi_compare *c) {
+static void complete(kmbi_compare *c) {
   kmb_compare_params *p = &c->p;
   c->alpha = ALPHA / (double)(c->count - 1);
   uint64_t least = kmbi_paired_least(c->alpha);
@@ -67,7 +67,6 @@ static kmb_status complete(kmbi_compare *c) {
   if (p->min_cycles < least) p->min_cycles = least;
   if (p->min_cycles > p->max_cycles) p->min_cycles = p->max_cycles;
   if (!p->seed && !(p->flags & KMB_COMPARE_SEED)) p->seed = SEED;
-  return KMB_OK;
 }
 
 static kmb_status check_knobs(const kmb_candidate *given, uint64_t *configs) {
@@ -145,7 +144,7 @@ kmb_status kmbi_compare_params(kmbi_compare *c, const kmb_candidate *candidates,
     status = kmbi_copy_in(&c->p, sizeof c->p, KMBI_COMPARE_PARAMS_V1, params,
                           "kmb_compare_params");
   if (!status) status = check_numbers(&c->p, c->count);
-  if (!status) status = complete(c);
+  if (!status) complete(c);
   for (uint64_t i = 0; i < c->count && !status; i++)
     status = copy_candidate(
         &c->candidates[i],
