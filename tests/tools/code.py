@@ -308,6 +308,155 @@ def other_images_may_hold_the_same_code(folder):
     bad(1, '--list goes with', data('tiny.cubin'), '--list', '--json')
 
 
+def row(name, image=None, file=None, **more):
+    """A kernel as a result lists it."""
+    kept = {'sha256': hashlib.sha256(image).hexdigest(),
+            'file': file} if image else {'reason': 'it was loaded before'}
+    return {'name': name, 'grid': [2, 1, 1], 'block': [64, 1, 1],
+            'launches': 3, 'dynamic_shared_bytes': 4096, **kept, **more}
+
+
+def result(folder, name, *rows, images=(), ending='json'):
+    """NAME.json, and NAME.d with copies of these images."""
+    path = os.path.join(folder, name + '.' + ending)
+    one = {'axes': [], 'absent': {}, 'findings': [], 'samples_ns': [],
+           'metadata': {}, 'metadata_absent': {}, 'code': list(rows),
+           'code_omitted': 0, 'code_unseen': 0}
+    with open(path, 'w', encoding='utf-8') as file:
+        json.dump({'schema': 'kmb-result', 'version': 1, 'results': [one]},
+                  file)
+    os.makedirs(os.path.join(folder, name + '.d'), exist_ok=True)
+    for image in images:
+        with open(os.path.join(folder, name + '.d', image), 'wb') as file:
+            file.write(content(image))
+    return path
+
+
+DRIVER = {'registers': 12, 'static_shared_bytes': 1056, 'local_bytes': 0,
+          'max_threads': 96, 'blocks_per_unit': 8}
+
+
+def results_lead_to_their_images(folder):
+    tiny, more = content('tiny.cubin'), content('kernels.cubin')
+    path = result(folder, 'r',
+                  row('_Z4tinyPi', tiny, 'tiny.cubin', **DRIVER),
+                  row('_Z4tinyPi', tiny, 'tiny.cubin', grid=[5, 1, 1]),
+                  row('_Z4tinyPi', tiny, 'tiny.cubin'),
+                  row('copy_wide', more, 'kernels.cubin'), row('gone'),
+                  images=('tiny.cubin', 'kernels.cubin'))
+    status, out, err = run(path)
+    assert status == 0 and not err, err
+    for words in ('r.json: 2 images of what its results list',
+                  '  no image of gone: it was loaded before',
+                  'r.d/tiny.cubin: cubin for sm_90a', 'tiny(int*)',
+                  '3 times, grid 2x1x1, block 64x1x1, dynamic shared 4096 B',
+                  '8 blocks a multiprocessor',
+                  'registers 12, static shared 1056 B, local 0 B, max threads'):
+        assert words in out, (words, out)
+    assert 'copy_wide' in out and 'copy_narrow' not in out
+    assert out.count('launched') == 3
+    shown = good(path)
+    assert [k['name'] for i in shown['images'] for k in i['kernels']] == [
+        '_Z4tinyPi', 'copy_wide']
+    first, second = shown['images'][0]['kernels'][0]['launched']
+    assert first == {'launches': 3, 'grid': [2, 1, 1], 'block': [64, 1, 1],
+                     'dynamic_shared_bytes': 4096, **DRIVER}
+    assert second['grid'] == [5, 1, 1] and 'registers' not in second
+    assert shown['absent'] == [
+        {'kernels': 'gone', 'reason': 'it was loaded before'}]
+    shown = good(path, '--kernel', 'tiny.int')
+    assert len(shown['images']) == 1 and not shown['absent']
+    bad(1, 'list matches "nothing"; the first is _Z4tinyPi', path, '--kernel',
+        'nothing')
+    lines = os.path.join(folder, 'r.jsonl')
+    os.rename(path, lines)
+    assert len(good(lines)['images']) == 2
+    status, out, err = run(lines, '--kernel', 'wide', *LISTED)
+    assert status == 0 and not err and 'global load 16 B: 1' in out
+
+
+def missing_and_changed_images_are_named(folder):
+    tiny, older = content('tiny.cubin'), content('older.cubin')
+    code = good(data('tiny.cubin'))['kernels'][0]
+    at = tiny.find(b'NVIDIA Corp')
+    place = {'code_sha256': 'ab' * 32, 'code_offset': at, 'code_bytes': 8}
+
+    def shown(words, status, *rows, images=('tiny.cubin',)):
+        path = result(folder, 'm', *rows, images=images)
+        got, out, err = run(path)
+        assert got == status and words in out, (got, out, err)
+        assert 'not all of the code that its results list is there' in err
+        assert err.count('\n') == 1
+        absent = json.loads(run(path, '--json')[1])['absent']
+        assert len(absent) == 1 and absent[0]['kernels'] in out
+        return absent[0], out
+
+    absent, out = shown('missing: ' + os.path.join(folder, 'm.d/x.cubin') +
+                        ' of q, z: No such file', 1,
+                        row('q', older, 'x.cubin'), row('z', older, 'x.cubin'),
+                        row('q', older, 'x.cubin', grid=[7, 1, 1]),
+                        row('_Z4tinyPi', tiny, 'tiny.cubin'))
+    assert 'registers     12' in out
+    assert absent['sha256'] == hashlib.sha256(older).hexdigest()
+    assert absent['file'].endswith('m.d/x.cubin')
+    shown('it is another image than the result lists: sha256 ' +
+          hashlib.sha256(tiny).hexdigest()[:12], 2,
+          row('_Z4tinyPi', older, 'tiny.cubin'))
+    shown('no image of q: its image does not hold it', 2,
+          row('q', tiny, 'tiny.cubin'), row('_Z4tinyPi', tiny, 'tiny.cubin'))
+    shown('are not those whose hash the result lists', 2,
+          row('_Z4tinyPi', tiny, 'tiny.cubin', **place))
+    place['code_offset'] = 1 << 40
+    shown('are not those whose hash the result lists', 2,
+          row('_Z4tinyPi', tiny, 'tiny.cubin', **place))
+    start = next(i for i in range(len(tiny)) if hashlib.sha256(
+        tiny[i:i + code['code_bytes']]).hexdigest() == code['code_sha256'])
+    place = {'code_sha256': code['code_sha256'], 'code_offset': start,
+             'code_bytes': code['code_bytes']}
+    status, _, err = run(result(
+        folder, 'm', row('_Z4tinyPi', tiny, 'tiny.cubin', **place)))
+    assert status == 0 and not err
+    path = result(folder, 'none')
+    bad(2, 'its results list no code: it was not captured', path)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('{"schema": "other"}')
+    bad(2, 'schema', path)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('{')
+    bad(2, 'none.json: ', path)
+
+
+def results_are_compared_with_either(folder):
+    tiny, older = content('tiny.cubin'), content('older.cubin')
+    more = content('kernels.cubin')
+    old = result(folder, 'old', row('_Z4tinyPi', older, 'older.cubin'),
+                 row('lost'), images=('older.cubin',))
+    new = result(folder, 'new', row('_Z4tinyPi', tiny, 'tiny.cubin'),
+                 row('dot', more, 'kernels.cubin'),
+                 row('x', content('matrix.cubin'), 'matrix.cubin'),
+                 images=('tiny.cubin', 'kernels.cubin'))
+    diff = good(old, '--diff', data('tiny.cubin'))
+    assert diff['same_image'] is False and len(diff['kernels']) == 1
+    assert diff['a']['absent'][0]['kernels'] == 'lost'
+    diff = good(data('tiny.cubin'), '--diff', old)
+    assert 'images' not in diff['a'] and len(diff['b']['images']) == 1
+    status, out, err = run(old, '--diff', new, '--json')
+    diff = json.loads(out)
+    assert status == 1 and 'new.json: not all' in err
+    assert 'same_image' not in diff and diff['only_b'] == ['dot']
+    assert diff['kernels'][0]['file_a'].endswith('old.d/older.cubin')
+    assert diff['kernels'][0]['file_b'].endswith('new.d/tiny.cubin')
+    assert diff['kernels'][0]['same_code'] == (
+        good(data('older.cubin'))['kernels'][0]['code_sha256'] ==
+        good(data('tiny.cubin'))['kernels'][0]['code_sha256'])
+    status, out, err = run(old, '--diff', new)
+    assert status == 1
+    for words in ('old.json: lost is not there: it was loaded before',
+                  'new.json: x is not there: No such file', 'only in ' + new,
+                  os.path.join(folder, 'new.d', 'tiny.cubin') + ': sm_90a'):
+        assert words in out, (words, out)
+
+
 def a_build_without_libelf_says_so():
     status, out, err = run(data('tiny.cubin'))
     if 'libelf was absent' not in err:
@@ -332,7 +481,10 @@ def main():
     a_listing_of_other_code_is_refused()
     a_missing_disassembler_is_said()
     kernels_are_compared()
-    for test in (disassemblers_are_found_and_run,
+    for test in (results_lead_to_their_images,
+                 missing_and_changed_images_are_named,
+                 results_are_compared_with_either,
+                 disassemblers_are_found_and_run,
                  a_failing_disassembler_is_said,
                  other_images_may_hold_the_same_code):
         with tempfile.TemporaryDirectory() as folder:
