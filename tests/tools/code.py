@@ -6,9 +6,12 @@ usage: code.py KMB FOLDER     (tests/data/code)
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+
+import amd_object
 
 SKIPPED = 77
 KMB, DATA = sys.argv[1:3]
@@ -457,6 +460,136 @@ def results_are_compared_with_either(folder):
         assert words in out, (words, out)
 
 
+def write(folder, name, image):
+    path = os.path.join(folder, name)
+    with open(path, 'wb') as file:
+        file.write(image)
+    return path
+
+
+def code_objects_of_amd_are_read(folder):
+    for dynamic in (False, True):
+        path = write(folder, 'a.hsaco', amd_object.build(dynamic=dynamic))
+        image = good(path)
+        assert image['architecture'] == 'gfx90a:sramecc+:xnack-', image
+        first, second = image['kernels']
+        del second['classes_absent'], second['code_sha256']
+        assert second == {
+            'name': 'second', 'registers': 25, 'agprs': 4, 'sgprs': 14,
+            'spilled_vgprs': 18, 'spilled_sgprs': 2, 'wavefront': 64,
+            'max_threads': 256, 'shared_bytes': 2048, 'stack_bytes': 68,
+            'code_bytes': 12}
+        assert first['code_sha256'] == hashlib.sha256(
+            amd_object.CODE).hexdigest()
+        assert 'llvm-objdump' in first['classes_absent']
+    status, out, err = run(path)
+    assert status == 0 and not err
+    for words in ('code object for gfx90a:sramecc+:xnack-, ', 'VGPRs         24',
+                  'VGPR spills   18', 'LDS           1024 B',
+                  'scratch       68 B'):
+        assert words in out, (words, out)
+    path = write(folder, 'b.hsaco', amd_object.build(
+        machine=amd_object.GFX942, target='amdgcn-amd-amdhsa--gfx942'))
+    assert good(path)['architecture'] == 'gfx942'
+    diff = good(path, '--diff', os.path.join(folder, 'a.hsaco'))
+    assert all(k['same_code'] for k in diff['kernels'])
+    assert not diff['same_image'] and len(diff['kernels']) == 2
+    # Without metadata what the descriptor has is all that is known.
+    path = write(folder, 'c.hsaco', amd_object.build(notes=b''))
+    image = good(path)
+    assert image['architecture'] == 'gfx90a'
+    assert 'registers' not in image['kernels'][0]
+    assert image['kernels'][0]['shared_bytes'] == 1024
+    assert 'VGPRs         not stated' in run(path)[1]
+
+
+def bad_code_objects_of_amd_are_named(folder):
+    build = amd_object.build
+    whole = amd_object.metadata(('first',), '')
+    inputs = {
+        'cut short': build()[:-1],
+        'unknown architecture, number 0xee': build(machine=0xee),
+        'not of HSA': build(abi=0),
+        'kernel first has a descriptor and no function': build(functions=False),
+        'the descriptor of kernel first takes 63 bytes': build(descriptor=63),
+        'does not fit its section': build(descriptor=1 << 20),
+        'holds no kernels': build(names=()),
+        'metadata is malformed or cut short': build(
+            notes=amd_object.note(whole[:-9])),
+        'metadata is malformed': build(notes=amd_object.note(b'\x01')),
+        'metadata is malformed or': build(notes=amd_object.note(
+            b'\xde\xff\xff' + whole[3:])),
+        'a note is longer than its section': build(
+            notes=amd_object.note(whole)[:-40]),
+        'a bundle of code for several targets':
+            b'__CLANG_OFFLOAD_BUNDLE__' + bytes(8),
+    }
+    for words, image in inputs.items():
+        bad(2, words, write(folder, 'input', image))
+    # An object that is no ELF file any more, wherever it is cut.
+    image = build()
+    for size in range(5, len(image), 97):
+        bad(2, 'cut short', write(folder, 'input', image[:size]))
+    path = write(folder, 'input', build())
+    bad(1, 'none of its 2 kernels matches "third"', path, '--kernel', 'third')
+    named = ('--disassembler', stand_in(folder, 'llvm-objdump',
+                                        '[ "$1" = -d ] || exit 5\nexit 4\n'))
+    status, out, err = run(path, *named)
+    assert status == 3 and 'failed with status 4' in err and 'VGPRs' in out
+    bad(1, 'llvm-objdump (of LLVM or ROCm) is neither', path, '--list')
+
+
+def compiled(folder):
+    """tests/data/code/amd.cl as amd.objdump has it; None without a compiler."""
+    tools = [shutil.which(n) for n in ('clang-14', 'ld.lld')]
+    if None in tools:
+        return None
+    path, part = os.path.join(folder, 'amd.hsaco'), os.path.join(folder, 'o')
+    for command in (
+            [tools[0], '-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx90a', '-O2',
+             '-nogpulib', '-x', 'cl', '-cl-std=CL2.0', '-Xclang',
+             '-finclude-default-header', '-c', '-o', part, data('amd.cl')],
+            [tools[1], '-shared', '-o', path, part]):
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return None
+    return path
+
+
+def a_compilers_code_objects_are_read(folder):
+    path = compiled(folder)
+    if not path:
+        print('no clang-14 or lld that compiles for AMD GPUs: left out')
+        return
+    found = shutil.which('llvm-objdump-14')
+    for words in [('--listing', data('amd.objdump'))] + (
+            [('--disassembler', found)] if found else []):
+        image = good(path, *words)
+        kernels = {k['name']: k for k in image['kernels']}
+        assert sorted(kernels) == ['copy_narrow', 'copy_wide', 'matrix',
+                                   'spills', 'turn']
+        assert all(k['max_threads'] == 256 for k in image['kernels'])
+        assert kernels['turn']['shared_bytes'] == 1024
+        assert kernels['turn']['classes']['s_barrier'] == 1
+        assert kernels['matrix']['classes']['mfma'] == 1
+        assert flags_of(kernels['copy_narrow']) == ['NARROW_LOADS']
+        assert not flags_of(kernels['copy_wide'])
+        assert flags_of(kernels['spills']) == ['NARROW_LOADS', 'SPILLS']
+        spills = kernels['spills']
+        assert spills['spilled_vgprs'] > 0 and spills['stack_bytes'] > 0
+        assert spills['classes']['buffer_store_4'] == spills['spilled_vgprs']
+    image = good(path, '--expect', 'mfma', *words)
+    flags = {k['name']: flags_of(k) for k in image['kernels']}
+    assert 'MATRIX_UNIT_UNUSED' in flags['turn']
+    assert 'MATRIX_UNIT_UNUSED' not in flags['matrix']
+    status, out, err = run(path, '--kernel', 'copy_narrow', '--diff', path,
+                           '--other-kernel', 'copy_wide', *words,
+                           *(('--other-listing', words[1])
+                             if words[0] == '--listing' else ()))
+    assert status == 0 and not err and 'different code' in out
+    assert any(line.split() == ['global', 'load', '16', 'B', '0', '1', '+1']
+               for line in out.splitlines()), out
+
+
 def a_build_without_libelf_says_so():
     status, out, err = run(data('tiny.cubin'))
     if 'libelf was absent' not in err:
@@ -484,6 +617,9 @@ def main():
     for test in (results_lead_to_their_images,
                  missing_and_changed_images_are_named,
                  results_are_compared_with_either,
+                 code_objects_of_amd_are_read,
+                 bad_code_objects_of_amd_are_named,
+                 a_compilers_code_objects_are_read,
                  disassemblers_are_found_and_run,
                  a_failing_disassembler_is_said,
                  other_images_may_hold_the_same_code):

@@ -11,7 +11,7 @@ typedef struct row {
   code_number a, b;
 } row;
 
-enum { RESOURCES = 6, ROWS_MOST = CODE_CLASSES + RESOURCES };
+enum { RESOURCES = 10, ROWS_MOST = CODE_CLASSES + RESOURCES };
 
 typedef struct pair {
   const code_kernel *a, *b;
@@ -39,6 +39,10 @@ static void make_rows(pair *p) {
   add_row(p, "local bytes", a->local_bytes, b->local_bytes);
   add_row(p, "stack bytes", a->stack_bytes, b->stack_bytes);
   add_row(p, "max threads", a->max_threads, b->max_threads);
+  add_row(p, "AGPRs", a->accumulators, b->accumulators);
+  add_row(p, "SGPRs", a->scalars, b->scalars);
+  add_row(p, "spilled VGPRs", a->spilled, b->spilled);
+  add_row(p, "spilled SGPRs", a->spilled_scalars, b->spilled_scalars);
   if (!p->sa) return;
   add_row(p, "instructions", number(p->sa->instructions),
           number(p->sb->instructions));

@@ -71,6 +71,30 @@ static void select_kernels(code_file *file, const code_want *want) {
   image->kernel_count = left;
 }
 
+/* Who disassembles what, where it is, and how it is told to. */
+typedef struct tools {
+  const char *programs[2];
+  const char *home, *usual, *below; /* a variable, its usual value, a folder */
+  const char *absent;
+} tools;
+
+static const tools makers[] = {
+    [CODE_NVIDIA] = {{"nvdisasm", "cuobjdump"},
+                     "CUDA_HOME",
+                     "/usr/local/cuda",
+                     "bin",
+                     "neither nvdisasm nor cuobjdump (of the CUDA toolkit) is "
+                     "in PATH or in bin of CUDA_HOME (/usr/local/cuda); name "
+                     "one with --disassembler, or give its output with "
+                     "--listing"},
+    [CODE_AMD] = {{"llvm-objdump", NULL},
+                  "ROCM_PATH",
+                  "/opt/rocm",
+                  "llvm/bin",
+                  "llvm-objdump (of LLVM or ROCm) is neither in PATH nor in "
+                  "llvm/bin of ROCM_PATH (/opt/rocm); name one with "
+                  "--disassembler, or give its output with --listing"}};
+
 static bool is_cuobjdump(const char *program) {
   const char *slash = strrchr(program, '/');
   return strncmp(slash ? slash + 1 : program, "cuobjdump", 9) == 0;
@@ -81,6 +105,7 @@ static int run_one(code_file *file, const char *program, double seconds,
                    size_t *size) {
   char *argv[4] = {NULL};
   const char *option = is_cuobjdump(program) ? "-sass" : "-c";
+  if (file->image.maker == CODE_AMD) option = "-d";
   argv[0] = strdup(program);
   argv[1] = strdup(option);
   argv[2] = strdup(file->path);
@@ -96,16 +121,16 @@ static int run_one(code_file *file, const char *program, double seconds,
 
 /* In PATH, then where the toolkit is. CHILD_… */
 static int run_found(code_file *file, double seconds, size_t *size) {
-  static const char *const programs[] = {"nvdisasm", "cuobjdump"};
-  const char *home = getenv("CUDA_HOME");
+  const tools *t = &makers[file->image.maker];
+  const char *home = getenv(t->home);
   char path[4096];
   int code = CHILD_ABSENT;
-  for (int i = 0; i < 2 && code == CHILD_ABSENT; i++)
-    code = run_one(file, programs[i], seconds, size);
-  for (int i = 0; i < 2 && code == CHILD_ABSENT; i++) {
+  for (int i = 0; i < 2 && code == CHILD_ABSENT && t->programs[i]; i++)
+    code = run_one(file, t->programs[i], seconds, size);
+  for (int i = 0; i < 2 && code == CHILD_ABSENT && t->programs[i]; i++) {
     int length =
-        snprintf(path, sizeof path, "%s/bin/%s",
-                 home && *home ? home : "/usr/local/cuda", programs[i]);
+        snprintf(path, sizeof path, "%s/%s/%s", home && *home ? home : t->usual,
+                 t->below, t->programs[i]);
     if (length > 0 && (size_t)length < sizeof path)
       code = run_one(file, path, seconds, size);
   }
@@ -119,10 +144,7 @@ static int run_any(code_file *file, const code_options *o, size_t *size) {
                  : run_found(file, o->deadline_s, size);
   if (code != CHILD_ABSENT) return code ? EXIT_FAILED : EXIT_DONE;
   if (o->disassembler) return EXIT_USAGE;
-  snprintf(file->why, sizeof file->why,
-           "neither nvdisasm nor cuobjdump (of the CUDA toolkit) is in PATH "
-           "or in bin of CUDA_HOME (/usr/local/cuda); name one with "
-           "--disassembler, or give its output with --listing");
+  snprintf(file->why, sizeof file->why, "%s", makers[file->image.maker].absent);
   return EXIT_DONE;
 }
 
@@ -154,7 +176,8 @@ static int disassemble(code_file *file, const code_options *o,
   }
   if (file->listing.function_count) return EXIT_DONE;
   snprintf(file->why, sizeof file->why,
-           "what %s holds is no listing of nvdisasm -c or cuobjdump -sass",
+           "what %s holds is no listing of nvdisasm -c, cuobjdump -sass or "
+           "llvm-objdump -d",
            listing ? listing : "the disassembler's output");
   file->code = EXIT_FORMAT;
   return EXIT_DONE;
@@ -204,6 +227,13 @@ const code_summary *code_file_summary(const code_file *file,
   const code_summary *s = code_listing_find(&file->listing, kernel->name);
   *why = "the listing lacks this kernel";
   if (!s) return NULL;
+  *why = "the listing is of other code: its instructions take another number "
+         "of bytes";
+  if (file->image.maker == CODE_AMD)
+    return s->bytes <= kernel->code_bytes &&
+                   kernel->code_bytes <= s->bytes + s->pad_bytes
+               ? s
+               : NULL;
   /* From sm_70 on every instruction takes 16 bytes. */
   *why = "the listing is of other code: it has another number of instructions";
   bool wide = strncmp(file->image.arch, "sm_5", 4) != 0 &&

@@ -82,15 +82,33 @@ static void print_launches(const code_set *set, const code_file *file,
   }
 }
 
+static void print_nvidia(const code_kernel *k) {
+  print_number("registers", k->registers, "");
+  print_number("shared", k->shared_bytes, " B");
+  print_number("local", k->local_bytes, " B");
+  print_number("stack", k->stack_bytes, " B");
+}
+
+static void print_amd(const code_kernel *k) {
+  print_number("VGPRs", k->registers, "");
+  if (k->accumulators.known) print_number("AGPRs", k->accumulators, "");
+  print_number("SGPRs", k->scalars, "");
+  print_number("VGPR spills", k->spilled, "");
+  print_number("SGPR spills", k->spilled_scalars, "");
+  print_number("LDS", k->shared_bytes, " B");
+  print_number("scratch", k->stack_bytes, " B");
+  print_number("wavefront", k->wavefront, "");
+}
+
 static void print_kernel(const code_set *set, const code_file *file,
                          const code_kernel *k, int expect) {
   printf("\n  %s\n", k->demangled ? k->demangled : k->name);
   if (k->demangled) printf("    %-12s  %s\n", "symbol", k->name);
   print_launches(set, file, k);
-  print_number("registers", k->registers, "");
-  print_number("shared", k->shared_bytes, " B");
-  print_number("local", k->local_bytes, " B");
-  print_number("stack", k->stack_bytes, " B");
+  if (file->image.maker == CODE_AMD)
+    print_amd(k);
+  else
+    print_nvidia(k);
   print_number("max threads", k->max_threads, "");
   printf("    %-12s  %" PRIu64 " B, sha256 %s\n", "instructions", k->code_bytes,
          k->hash);
@@ -117,8 +135,9 @@ void code_print(const code_set *set, const code_options *o) {
     const code_file *file = &set->files[f];
     const code_image *image = &file->image;
     if (set->of_results) putchar('\n');
-    printf("%s: cubin for %s, %" PRIu64 " B\nsha256 %s\n", file->path,
-           image->arch, image->bytes, image->hash);
+    printf("%s: %s for %s, %" PRIu64 " B\nsha256 %s\n", file->path,
+           image->maker == CODE_AMD ? "code object" : "cubin", image->arch,
+           image->bytes, image->hash);
     for (size_t i = 0; i < image->kernel_count; i++)
       print_kernel(set, file, &image->kernels[i], o->expect);
   }
@@ -254,6 +273,11 @@ static json_t *kernel_json(const code_set *set, const code_file *file,
   put_number(to, "local_bytes", k->local_bytes);
   put_number(to, "stack_bytes", k->stack_bytes);
   put_number(to, "max_threads", k->max_threads);
+  put_number(to, "agprs", k->accumulators);
+  put_number(to, "sgprs", k->scalars);
+  put_number(to, "spilled_vgprs", k->spilled);
+  put_number(to, "spilled_sgprs", k->spilled_scalars);
+  put_number(to, "wavefront", k->wavefront);
   put_count(to, "code_bytes", k->code_bytes);
   json_object_set_new(to, "code_sha256", json_string(k->hash));
   for (const kmb_code_kernel *row;
