@@ -112,8 +112,9 @@ tests_part() {
 }
 
 code_part() {
+  # Afterwards `kmb code captured.json` finds the image by itself.
   run 120 code "$folder/gpu_code" "$out/code.json" "$folder/kernels.cubin" \
-    "$out/code.d"
+    "$out/captured.d"
 }
 
 # The HIP backend on this NVIDIA GPU, through HIP of our own that forwards to
