@@ -34,8 +34,8 @@ static const char gave_up[] =
     "more than fits into the queue";
 
 kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
-  char why[KMBI_HIP_TEXT];
-  kmbi_hip_error kept = plan->before;
+  const kmb_host *host = plan->self->host;
+  kmb_error failed;
   plan->gated = false;
   kmb_status status = first_use(plan);
   if (status) return status;
@@ -47,10 +47,10 @@ kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   plan->gated = true;
   status = kmbi_hip_space_gate(plan->self);
   if (!status || plan->self->lost) return status;
-  snprintf(why, sizeof why, "%s", kmb_last_error(NULL, NULL));
-  without(plan, why);
+  host->error_save(host->ctx, &failed);
+  without(plan, failed.message);
   /* Nothing failed that the caller asked for. */
-  (void)KMBI_HIP_FAIL(plan->self, kept.status, kept.vendor, "%s", kept.message);
+  host->error_restore(host->ctx, &plan->before);
   return KMB_OK;
 }
 
