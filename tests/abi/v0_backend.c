@@ -210,7 +210,7 @@ GROWS(kmb_counter_request, 40);
 
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
-MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
+MEMBER(kmb_backend_ops, reserved, 12, 4, uint32_t);
 MEMBER(kmb_backend_ops, name, 16, 8, const char *);
 MEMBER(kmb_backend_ops, open, 24, 8, int32_t (*)(const kmb_host *,
     const char *, const kmb_device_params *, void **));

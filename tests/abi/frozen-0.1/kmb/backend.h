@@ -315,8 +315,8 @@ typedef void (*kmb_counter_fn)(void *user, uint64_t range, uint64_t metric,
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
   size_t struct_size;
-  uint32_t abi;     /**< KMB_BACKEND_ABI */
-  uint32_t timers;  /**< bit (1 << KMB_TIMER_…) for each that it can have */
+  uint32_t abi;      /**< KMB_BACKEND_ABI */
+  uint32_t reserved; /**< 0 */
   const char *name; /**< [a-z0-9_]+ */
 
   /** `spec` is what follows "name:", "" if nothing does. `params` is complete
