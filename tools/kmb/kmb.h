@@ -55,6 +55,8 @@ void work_help(FILE *to);
 
 /* Says on stderr why a call failed, and gives the exit status for it. */
 int report(kmb_status status);
+/* The same of a failure, where the line has been begun. */
+int report_reason(kmb_status status);
 /* Says on stderr what is wrong with the arguments. */
 int usage(const char *command, const char *format, ...) KMB_PRINTF(2, 3);
 /* Writes to a FILE. */

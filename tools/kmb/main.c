@@ -56,7 +56,12 @@ int usage(const char *name, const char *format, ...) {
 
 int report(kmb_status status) {
   if (!status) return EXIT_DONE;
-  fprintf(stderr, "kmb: %s\n", kmb_last_error(NULL, NULL));
+  fputs("kmb: ", stderr);
+  return report_reason(status);
+}
+
+int report_reason(kmb_status status) {
+  fprintf(stderr, "%s\n", kmb_last_error(NULL, NULL));
   switch (status) {
   case KMB_ERR_FORMAT:
     return EXIT_FORMAT;

@@ -20,7 +20,4 @@ void report_metadata(document *d, const report_data *data);
 int report_plots(document *d, const report_data *data, const char *path,
                  uint64_t most);
 
-/* "gemm m=1 n=2" */
-void point_text(const kmb_result *result, char *text, size_t size);
-
 #endif

@@ -10,16 +10,6 @@ static void add(char *text, size_t size, const char *before, const char *part) {
   if (used < size) snprintf(text + used, size - used, "%s%s", before, part);
 }
 
-void point_text(const kmb_result *result, char *text, size_t size) {
-  snprintf(text, size, "%s", result_name(result));
-  for (uint64_t i = 0; i < kmb_result_axis_count(result); i++) {
-    kmb_pair axis = {"", ""};
-    kmb_result_axis(result, i, &axis);
-    add(text, size, " ", axis.key);
-    add(text, size, "=", axis.value);
-  }
-}
-
 /* Notes. */
 
 static const struct {

@@ -1,4 +1,5 @@
 /* Reading files of results. */
+#define _GNU_SOURCE /* memmem */
 #include "results.h"
 
 #include <errno.h>
@@ -108,6 +109,44 @@ static bool keep(results_file *f, kmb_results *list) {
   return true;
 }
 
+/* The rows of a comparison must be those of its results. */
+static bool check_rows(results_file *f, results_comparison *c) {
+  json_t *baseline = json_object_get(c->document, "baseline");
+  c->rows = json_object_get(c->document, "rows");
+  if (json_array_size(c->rows) != c->count)
+    return fail(f, "a comparison has %zu rows for %zu results",
+                json_array_size(c->rows), c->count);
+  json_int_t index = json_integer_value(baseline);
+  if (!json_is_integer(baseline) || index < 0 || (size_t)index >= c->count)
+    return fail(f, "baseline: not the place of a row of its comparison");
+  c->baseline = (size_t)index;
+  return true;
+}
+
+/* Where a document of results belongs to a comparison: the list read last. */
+static bool keep_comparison(results_file *f, const char *data, size_t size) {
+  static const char schema[] = "\"kmb-comparison\"";
+  json_error_t error;
+  /* Nearly all documents are none, and cost no second look. */
+  if (!memmem(data, size, schema, sizeof schema - 1)) return true;
+  json_t *document = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
+  if (!document) return fail(f, "%s", error.text);
+  const char *is = json_string_value(json_object_get(document, "schema"));
+  size_t count = (size_t)kmb_results_count(f->lists[f->list_count - 1]);
+  results_comparison *all = NULL;
+  bool compared = is && strcmp(is, "kmb-comparison") == 0;
+  if (compared)
+    all = realloc(f->comparisons, (f->comparison_count + 1) * sizeof *all);
+  if (!all) {
+    json_decref(document);
+    return !compared || fail(f, "out of memory");
+  }
+  f->comparisons = all;
+  all[f->comparison_count] = (results_comparison){
+      .document = document, .first = f->count - count, .count = count};
+  return check_rows(f, &all[f->comparison_count++]);
+}
+
 static bool read_document(results_file *f, const char *data, size_t size,
                           uint64_t line) {
   kmb_results *list = NULL;
@@ -117,7 +156,7 @@ static bool read_document(results_file *f, const char *data, size_t size,
   hooks.free = give_back;
   hooks.alloc_user = f->memory;
   if (!kmb_results_read_json(read_part, &p, &hooks, &list))
-    return keep(f, list);
+    return keep(f, list) && (!f->compared || keep_comparison(f, data, size));
   if (line == 0) return fail(f, "%s", kmb_last_error(NULL, NULL));
   return fail(f, "the document that starts in line %llu: %s",
               (unsigned long long)line, kmb_last_error(NULL, NULL));
@@ -175,6 +214,7 @@ static bool read_documents(results_file *f, const char *data, size_t size) {
 /* A file is mostly one document, which is then looked at once. */
 static bool read_text(results_file *f, const char *data, size_t size) {
   if (read_document(f, data, size, 0)) return true;
+  if (f->list_count) return false;
   kmb_status status = KMB_OK;
   kmb_last_error(&status, NULL);
   if (status != KMB_ERR_FORMAT) return false;
@@ -227,9 +267,9 @@ static bool list_items(results_file *f) {
   return true;
 }
 
-bool results_read(const char *path, results_file *f) {
+static bool read_file(const char *path, bool compared, results_file *f) {
   size_t size = 0;
-  *f = (results_file){.path = path};
+  *f = (results_file){.path = path, .compared = compared};
   f->memory = calloc(1, sizeof *f->memory);
   if (!f->memory) return fail(f, "out of memory");
   FILE *file = fopen(path, "rb");
@@ -243,6 +283,14 @@ bool results_read(const char *path, results_file *f) {
   bool good = read_text(f, data, size);
   free(data);
   return good && list_items(f);
+}
+
+bool results_read(const char *path, results_file *f) {
+  return read_file(path, false, f);
+}
+
+bool results_read_compared(const char *path, results_file *f) {
+  return read_file(path, true, f);
 }
 
 typedef struct task {
@@ -281,6 +329,9 @@ void results_say(const results_file *f) {
 void results_free(results_file *f) {
   for (size_t i = 0; i < f->list_count; i++)
     kmb_results_destroy(f->lists[i]);
+  for (size_t i = 0; i < f->comparison_count; i++)
+    json_decref(f->comparisons[i].document);
+  free(f->comparisons);
   free_blocks(f->memory);
   free(f->lists);
   free(f->items);
@@ -310,4 +361,31 @@ const char *result_meta(const kmb_result *result, const char *key) {
 const char *result_name(const kmb_result *result) {
   const char *name = result_text(result, KMB_VALUE_NAME);
   return *name ? name : "?";
+}
+
+void point_text(const kmb_result *r, char *text, size_t size) {
+  int used = snprintf(text, size, "%s", result_name(r));
+  for (uint64_t i = 0; i < kmb_result_axis_count(r); i++) {
+    kmb_pair axis = {"", ""};
+    kmb_result_axis(r, i, &axis);
+    if (used < 0 || (size_t)used >= size) return;
+    used += snprintf(text + used, size - (size_t)used, " %s=%s", axis.key,
+                     axis.value);
+  }
+}
+
+bool config_text(const kmb_result *r, char *text, size_t size) {
+  kmb_metadata_entry e = kmb_metadata_entry_init();
+  uint64_t config = result_u64(r, KMB_VALUE_CONFIG);
+  size_t used = 0;
+  text[0] = '\0';
+  for (uint64_t i = 0; i < kmb_result_metadata_count(r) && used < size; i++) {
+    if (kmb_result_metadata(r, i, &e) || !e.value ||
+        strncmp(e.key, "config.", 7) != 0)
+      continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s=%s",
+                             used ? " " : "", e.key + 7, e.value);
+  }
+  if (!used && config) snprintf(text, size, "%llu", (unsigned long long)config);
+  return text[0] != '\0';
 }
