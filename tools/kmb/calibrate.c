@@ -144,6 +144,7 @@ int calibrate_main(int argc, char **argv) {
   options o = {.device = "auto"};
   kmb_device *device = NULL;
   int code = read_options(argc, argv, &o);
+  if (!code && o.out) code = check_drawing(o.out);
   if (!code) code = open_device(o.device, &device);
   if (code) return code;
   code = calibrate(&o, device);
@@ -153,15 +154,19 @@ int calibrate_main(int argc, char **argv) {
 
 #ifndef KMB_HAS_CAIRO
 
+int check_drawing(const char *path) {
+  (void)path;
+  return usage(name, "this kmb was built without cairo; install it (Debian "
+                     "package libcairo2-dev) and build again, or leave out -o");
+}
+
 int draw_calibration(const char *path, const char *device, const char *what,
                      const reading *readings, int count) {
-  (void)path;
   (void)device;
   (void)what;
   (void)readings;
   (void)count;
-  return usage(name, "this kmb was built without cairo; install it (Debian "
-                     "package libcairo2-dev) and build again, or leave out -o");
+  return check_drawing(path);
 }
 
 #endif

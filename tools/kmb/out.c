@@ -80,6 +80,18 @@ int out_open(out_file *o, const char *path) {
   return code;
 }
 
+int out_check(const char *path) {
+  struct stat about;
+  out_file o;
+  /* Opening would empty a device, and wait for who reads a pipe. */
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) &&
+      !S_ISDIR(about.st_mode))
+    return access(path, W_OK) == 0 ? EXIT_DONE : refused(path, "it");
+  int code = out_open(&o, path);
+  if (!code) out_abandon(&o);
+  return code;
+}
+
 int out_close(out_file *o) {
   bool good = fflush(o->file) == 0 && !ferror(o->file);
   if (!good && !errno) errno = EIO;

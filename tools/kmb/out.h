@@ -11,6 +11,9 @@ typedef struct out_file {
   FILE *file;
 } out_file;
 
+/* Whether the file could be written now, before work that takes long; it stays
+ * as it is. An exit status, reported. */
+int out_check(const char *path);
 /* An exit status, reported. A device or pipe is written in place. */
 int out_open(out_file *o, const char *path);
 /* Renames if everything was written, and if not leaves the old file as it was.

@@ -492,8 +492,6 @@ int plot_roofline_main(int argc, char **argv) {
   int status = EXIT_DONE;
   for (int i = 0; i < file_count && !status; i++)
     status = chart_read(read, files[i]);
-  if (!status && !read->point_count)
-    status = usage("plot roofline", "there is no result in these files");
   if (!status) status = plot(read, output);
   free(read);
   return status;
