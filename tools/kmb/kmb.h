@@ -22,6 +22,7 @@ typedef struct subcommand {
   const char *summary;
   int (*run)(int argc, char **argv);
   void (*help)(FILE *to);
+  const char *exits; /* what its statuses mean */
 } subcommand;
 
 int calibrate_main(int argc, char **argv);

@@ -2,11 +2,17 @@
 #include "kmb.h"
 
 void plot_roofline_help(FILE *to) {
-  fputs("usage: kmb plot roofline RESULT.json... -o FILE.svg|.png|.pdf\n\n"
+  fputs("usage: kmb plot roofline RESULT.json... -o FILE.svg|.png|.pdf\n"
+        "\n"
         "Draws results below their ceilings: intensity to the right, FLOP/s "
-        "upwards, both\nlogarithmic. Each ceiling says of which kind it is. "
-        "Results without FLOPs or bytes\nhave no place in the picture and are "
-        "named below it.\n",
+        "upwards,\n"
+        "both logarithmic. Each ceiling says of which kind it is. Results "
+        "without FLOPs\n"
+        "or bytes have no place in the picture and are named below it. A file "
+        "may hold\n"
+        "JSON lines.\n"
+        "\n"
+        "  -o FILE  the picture: SVG, PNG or PDF\n",
         to);
 }
 

@@ -2,14 +2,20 @@
 #include "kmb.h"
 
 void plot_samples_help(FILE *to) {
-  fputs("usage: kmb plot samples RESULT.json -o FILE.svg|.png|.pdf\n"
-        "                        [--result N]\n\n"
-        "Draws the samples of each result in the order in which they were "
-        "taken, how often\neach time came, and how the medians of 16 "
-        "contiguous blocks differ from the\nmedian of all. Samples beyond the "
-        "picture are marked at its border and counted.\n\n"
-        "  --result N  only this result of the file, from 1\n",
-        to);
+  fputs(
+      "usage: kmb plot samples RESULT.json [--result N] -o FILE.svg|.png|.pdf\n"
+      "\n"
+      "Draws the samples of each result in the order in which they were taken, "
+      "how\n"
+      "often each time came, and how the medians of 16 contiguous blocks "
+      "differ from\n"
+      "the median of all. Samples beyond the picture are marked at its border "
+      "and\n"
+      "counted. A file may hold JSON lines.\n"
+      "\n"
+      "  --result N  only this result of the file, from 1\n"
+      "  -o FILE     the picture: SVG, PNG or PDF\n",
+      to);
 }
 
 #ifdef KMB_HAS_CAIRO

@@ -7,13 +7,24 @@ static const char name[] = "plot timeline";
 
 void plot_timeline_help(FILE *to) {
   fputs(
-      "usage: kmb plot timeline FILE -o OUT.svg|OUT.png|OUT.pdf\n"
-      "                         [--kernel REGEX] [--device N] [--from TIME]\n"
-      "                         [--to TIME] [--format F]\n\n"
-      "Draws a row for each stream of each device. The time in which a device\n"
-      "does nothing at all is shaded over all its rows. Operations that are\n"
-      "narrower than a pixel are drawn as one. --kernel marks a kernel; the\n"
-      "other options are those of kmb gaps.\n",
+      "usage: kmb plot timeline FILE [--kernel REGEX] [--device N] [--from "
+      "TIME]\n"
+      "                         [--to TIME] [--format F] -o OUT.svg|.png|.pdf\n"
+      "\n"
+      "Draws a row for each stream of each device. The time in which a device "
+      "does\n"
+      "nothing at all is shaded over all its rows. Operations that are "
+      "narrower than\n"
+      "a pixel are drawn as one.\n"
+      "\n"
+      "  --kernel REGEX  marks a kernel (POSIX extended)\n"
+      "  --device N      only this device\n"
+      "  --from TIME     only what starts then or later, in the trace's own "
+      "time:\n"
+      "                  92.982s, 17ms, 138us, 40ns\n"
+      "  --to TIME       only what starts before this\n"
+      "  --format F      what FILE is, as for kmb gaps\n"
+      "  -o OUT          the picture: SVG, PNG or PDF\n",
       to);
 }
 

@@ -6,15 +6,20 @@
 static const char name[] = "report";
 
 void report_help(FILE *to) {
-  fputs("usage: kmb report RESULT.json... -o FILE.md|FILE.html\n"
-        "                  [--title TEXT] [--plots N]\n\n"
+  fputs("usage: kmb report RESULT.json... [--title TEXT] [--plots N]\n"
+        "                  -o FILE.md|FILE.html\n"
+        "\n"
         "Writes a report: the note that goes with the results, tables with "
-        "throughput first\nand latency beside, readings and findings in words, "
-        "metadata, and plots. HTML holds\nits plots; those of Markdown are "
-        "written beside it as FILE.roofline.svg and\nFILE.samples-N.svg.\n\n"
+        "throughput\n"
+        "first and latency beside, readings and findings in words, metadata, "
+        "and plots.\n"
+        "HTML holds its plots; those of Markdown are written beside it as\n"
+        "FILE.roofline.svg and FILE.samples-N.svg.\n"
+        "\n"
         "  --title TEXT  instead of the results' names\n"
         "  --plots N     samples of so many results are drawn (12); 0: no "
-        "plots at all\n",
+        "plots at all\n"
+        "  -o FILE       the report; its name says which kind\n",
         to);
 }
 
