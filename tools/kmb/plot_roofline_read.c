@@ -112,6 +112,6 @@ int chart_read(chart *c, const char *path) {
     fits = chart_add(c, f.items[i]);
   results_free(&f);
   if (fits) return code;
-  return usage("plot roofline", "more than %d results or %d ceilings", POINTS,
-               ROOFS);
+  return usage("plot roofline", "%s: more than %d results or %d ceilings", path,
+               POINTS, ROOFS);
 }

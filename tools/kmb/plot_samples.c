@@ -474,17 +474,17 @@ static int read_options(int argc, char **argv, options *o) {
 static int draw_file(const options *o, const results_file *f) {
   size_t first = 0, count = f->count;
   if (o->result > f->count)
-    return usage(name, "--result is %llu, the file has %zu results",
-                 (unsigned long long)o->result, f->count);
+    return usage(name, "--result is %llu, %s has %zu results",
+                 (unsigned long long)o->result, f->path, f->count);
   if (o->result) {
     first = (size_t)o->result - 1;
     count = 1;
   }
   if (count > RESULTS)
     return usage(name,
-                 "%zu results are too many for a picture, %d the most; "
+                 "%s: %zu results are too many for a picture, %d the most; "
                  "choose one with --result",
-                 count, RESULTS);
+                 f->path, count, RESULTS);
   canvas *c = calloc(1, sizeof *c);
   if (!c) return usage(name, "out of memory");
   int code =

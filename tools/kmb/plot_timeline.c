@@ -1,5 +1,5 @@
 /* kmb plot timeline: streams of each device over time, gaps shaded. */
-#include "kmb.h"
+#include "out.h"
 
 #include <stdlib.h>
 
@@ -433,27 +433,27 @@ static bool draw(picture *p, const trace_options *o) {
 }
 
 static int write_picture(picture *p, const trace_options *o, const char *path) {
-  FILE *file = fopen(path, "wb");
-  if (!file) {
-    fprintf(stderr, "kmb: cannot create %s\n", path);
-    return EXIT_FAILED;
-  }
+  out_file out;
+  int code = out_open(&out, path);
+  if (code) return code;
   bool image = ends_with(path, ".png");
-  cairo_surface_t *surface = open_surface(path, p->height, file);
+  cairo_surface_t *surface = open_surface(path, p->height, out.file);
   p->cairo = cairo_create(surface);
   if (image) cairo_scale(p->cairo, 2, 2);
-  bool good = draw(p, o);
-  if (good && image)
-    good = !cairo_surface_write_to_png_stream(surface, write_stream, file);
-  good = good && !cairo_status(p->cairo);
+  bool drawn = draw(p, o);
+  cairo_status_t status = cairo_status(p->cairo);
+  if (drawn && image && !status)
+    status = cairo_surface_write_to_png_stream(surface, write_stream, out.file);
   cairo_destroy(p->cairo);
   cairo_surface_finish(surface);
-  good = good && !cairo_surface_status(surface);
+  if (!status) status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
-  good = fclose(file) == 0 && good;
-  if (good) return EXIT_DONE;
-  remove(path);
-  fprintf(stderr, "kmb: cannot write %s\n", path);
+  /* What the disk says of a failed write is told there. */
+  if (drawn && (!status || status == CAIRO_STATUS_WRITE_ERROR))
+    return out_close(&out);
+  out_abandon(&out);
+  fprintf(stderr, "kmb: %s: not drawn: %s\n", path,
+          drawn ? cairo_status_to_string(status) : "out of memory");
   return EXIT_FAILED;
 }
 
@@ -479,7 +479,7 @@ static int plot(const trace_options *o, const char *path,
   picture p = {.trace = trace, .gaps = gaps};
   kmb_trace_info info = kmb_trace_info_init();
   if (!kmb_gaps_device_count(gaps)) {
-    fputs("kmb: there are no operations to draw\n", stderr);
+    fprintf(stderr, "kmb: %s: there are no operations to draw\n", o->path);
     return EXIT_USAGE;
   }
   if (kmb_trace_get_info(trace, &info)) return EXIT_FAILED;
@@ -490,8 +490,8 @@ static int plot(const trace_options *o, const char *path,
     fputs("kmb: out of memory\n", stderr);
   else if (!collect(&p, o))
     fprintf(stderr,
-            "kmb: more than %d streams; draw one device with --device\n",
-            (int)LANES_MOST);
+            "kmb: %s: more than %d streams; draw one device with --device\n",
+            o->path, (int)LANES_MOST);
   else
     code = write_picture(&p, o, path);
   free(p.lanes);
