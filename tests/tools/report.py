@@ -16,7 +16,7 @@ import sys
 import tempfile
 import urllib.parse
 
-KMB, RESULT = sys.argv[1:3]
+KMB, RESULT = map(os.path.abspath, sys.argv[1:3])
 with open(RESULT, encoding='utf-8') as given:
     DOCUMENT = json.load(given)
 VOID = {'meta', 'img'}
@@ -216,6 +216,56 @@ def pictures_lie_beside_markdown(folder):
         assert ('2 more results are not drawn' in text) == (count == 3)
 
 
+def older_pictures_go(folder):
+    own = os.path.join(folder, 'older')
+    os.mkdir(own)
+    path = write(folder, 'a', *[{'name': str(i)} for i in range(4)])
+    others = ['r.samples-x.svg', 'r.samples-.svg', 'r.samples-1.svg.bak',
+              'r2.samples-1.svg', 'rr.roofline.svg', 'r.samples-2.png',
+              'r.roofline.svg2']
+    for name in others:
+        with open(os.path.join(own, name), 'w', encoding='utf-8') as file:
+            file.write('mine')
+    os.symlink('x', os.path.join(own, 'r.samples-77.svg'))
+    out = os.path.join(own, 'r.md')
+    for plots, count in ((4, 4), (1, 1), (2, 2), (0, 0)):
+        assert run(path, '-o', out, '--plots', plots) == (0, '')
+        made = ['r.samples-%d.svg' % (i + 1) for i in range(count)]
+        made += ['r.md'] + (['r.roofline.svg'] if count else [])
+        assert sorted(os.listdir(own)) == sorted(others + made)
+    # Those of a Markdown report are not HTML's, nor another's.
+    assert run(path, '-o', out, '--plots', 1) == (0, '')
+    assert run(path, '-o', os.path.join(own, 'r.html')) == (0, '')
+    done = subprocess.run([KMB, 'report', path, '-o', 'x.md'], cwd=own,
+                          capture_output=True, check=False)
+    assert done.returncode == 0 and not done.stderr
+    assert len(os.listdir(own)) == len(others) + 4 + 6
+    for name in others:
+        assert read(os.path.join(own, name)) == 'mine'
+
+
+def a_report_that_fails_leaves_the_older_pictures(folder):
+    """What it names and what lies beside it are of one report."""
+    own = os.path.join(folder, 'fails')
+    os.mkdir(own)
+    out = os.path.join(own, 'r.md')
+
+    def content():
+        return {name: read(os.path.join(own, name))
+                for name in os.listdir(own)}
+    assert run(write(folder, 'a', {'name': 'a'}), '-o', out)[0] == 0
+    before = content()
+    assert len(before) == 3
+    # Its pictures have room, the report has not.
+    room = 2 * max(len(text) for text in before.values())
+    metadata = {'metadata': {'key-%d' % i: 'x' * 100
+                             for i in range(room // 100)}}
+    path = write(folder, 'b', dict(metadata, name='b'))
+    status, err = run(path, '-o', out, before=limit(room))
+    assert status == 3 and 'r.md: not written: File too large' in err, err
+    assert content() == before
+
+
 def several_files_become_one_report(folder):
     a, b = write(folder, 'a', {'name': 'a'}), write(folder, 'b', {'name': 'b'})
     text = report(folder, 'md', a, b, '--plots', 0)
@@ -290,7 +340,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         plots = 'without cairo' not in report(folder, 'md', RESULT)
         drawn = (html_holds_its_plots, pictures_lie_beside_markdown,
-                 a_failed_write_leaves_the_old_report)
+                 a_failed_write_leaves_the_old_report, older_pictures_go,
+                 a_report_that_fails_leaves_the_older_pictures)
         helpers = (main, run, write, read, report, md_rows, limit, Page)
         for name, test in list(globals().items()):
             if not callable(test) or test in helpers or \

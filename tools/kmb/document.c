@@ -54,10 +54,10 @@ int document_open(document *d, const char *path, const char *title) {
   return EXIT_DONE;
 }
 
-int document_close(document *d) {
+int document_finish(document *d) {
   begin(d);
   if (is_html(d)) put(d, "</body>\n</html>\n");
-  return out_close(&d->out);
+  return out_finish(&d->out);
 }
 
 void document_heading(document *d, int level, const char *text) {

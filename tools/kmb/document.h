@@ -14,8 +14,8 @@ typedef struct document {
 
 /* The kind follows from the name, .md or .html. An exit status, reported. */
 int document_open(document *d, const char *path, const char *title);
-/* As out_close(). */
-int document_close(document *d);
+/* As out_finish(): `out` is to be replaced then. */
+int document_finish(document *d);
 void document_heading(document *d, int level, const char *text);
 void document_paragraph(document *d, const char *text);
 /* "label: text", the label in bold; a list ends with the next other thing. */

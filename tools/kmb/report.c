@@ -103,9 +103,41 @@ static void default_title(const report_data *data, char *title, size_t size) {
   snprintf(title, size, "%.200s%s", first, several ? " and others" : "");
 }
 
+static int write_parts(const options *o, const results_file *files,
+                       const report_data *data, document *d,
+                       report_pictures *pictures) {
+  say_cut(d, files, o->path_count);
+  report_notes(d, data);
+  report_tables(d, data);
+  int code = report_plots(d, data, o->out, o->plots, pictures);
+  report_metadata(d, data);
+  return code;
+}
+
+/* Nothing is replaced before all is whole; pictures first, so that no report
+ * names one that is not there. */
+static int replace_all(const options *o, document *d,
+                       report_pictures *pictures) {
+  int code = EXIT_DONE;
+  for (size_t i = 0; i < pictures->count && !code; i++)
+    code = out_replace(&pictures->items[i].out);
+  if (!code) code = out_replace(&d->out);
+  if (!code && d->how == MARKUP_MD) report_remove_stale(o->out, pictures);
+  return code;
+}
+
+static void free_pictures(report_pictures *pictures) {
+  for (size_t i = 0; i < pictures->count; i++) {
+    out_abandon(&pictures->items[i].out);
+    free(pictures->items[i].path);
+  }
+  free(pictures->items);
+}
+
 static int write_report(const options *o, const results_file *files,
                         const report_data *data) {
   char title[256];
+  report_pictures pictures = {.count = 0};
   document *d = calloc(1, sizeof *d);
   if (!d) {
     fputs("kmb: out of memory\n", stderr);
@@ -114,16 +146,12 @@ static int write_report(const options *o, const results_file *files,
   default_title(data, title, sizeof title);
   int code = document_open(d, o->out, o->title ? o->title : title);
   if (!code) {
-    say_cut(d, files, o->path_count);
-    report_notes(d, data);
-    report_tables(d, data);
-    code = report_plots(d, data, o->out, o->plots);
-    report_metadata(d, data);
-    if (code)
-      out_abandon(&d->out);
-    else
-      code = document_close(d);
+    code = write_parts(o, files, data, d, &pictures);
+    if (!code) code = document_finish(d);
+    if (!code) code = replace_all(o, d, &pictures);
+    if (code) out_abandon(&d->out);
   }
+  free_pictures(&pictures);
   free(d);
   return code;
 }
