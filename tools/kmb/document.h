@@ -18,6 +18,8 @@ int document_open(document *d, const char *path, const char *title);
 int document_finish(document *d);
 void document_heading(document *d, int level, const char *text);
 void document_paragraph(document *d, const char *text);
+/* Lines as they are, in HTML. */
+void document_lines(document *d, const char *text);
 /* "label: text", the label in bold; a list ends with the next other thing. */
 void document_item(document *d, const char *label, const char *text);
 /* Rows of as many cells as there are columns; numbers are to the right. */
