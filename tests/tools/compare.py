@@ -203,6 +203,19 @@ def an_axis_can_be_ignored(folder):
     assert status == 2 and 'results 1 and 2' in err
 
 
+def an_axis_to_ignore_must_be_somewhere(folder):
+    a = write(folder, 'a', axes_of(('m', '1')), axes_of(('m', '2')))
+    b = write(folder, 'b', axes_of(('m', '1')),
+              axes_of(('m', '2'), ('by', 'y')))
+    for words in ((a, b), (b, a), (a, b, '--json'), (a, b, '--format', 'md')):
+        status, out, err = run(*words, '--ignore-axis', 'by', '--ignore-axis',
+                               'bye')
+        assert status == 2 and not out, (words, out)
+        assert err == 'kmb: --ignore-axis: no result of %s or %s has an ' \
+                      'axis "bye"\n' % words[:2], err
+        assert run(*words, '--ignore-axis', 'by')[0] == 0
+
+
 def devices_are_not_mixed(folder):
     def on(name, axis):
         return {'keys': dict(axes_of(('m', axis))['keys'],

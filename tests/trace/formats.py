@@ -375,7 +375,9 @@ def pictures(folder):
     for words, part in (([path], '-o and a file'), ([path, '-o', 'x.gif'],
                         'ends neither in'), (['-o', out + 'svg'], 'a file is '
                         'needed'), ([path, '-o', out + 'svg', '--from', '1s'],
-                        'no operations to draw')):
+                        'c.csv: there are no operations to draw'), (
+                        [path, '-o', out + 'svg', '--kernel', 'zzz'],
+                        'c.csv: no kernel matches "zzz"')):
         assert part in run('plot', 'timeline', *words, status=1), words
     assert 'none/x.svg: cannot be created: No such file' in run(
         'plot', 'timeline', path, '-o', folder + '/none/x.svg', status=3)

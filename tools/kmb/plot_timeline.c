@@ -474,12 +474,25 @@ static bool collect(picture *p, const trace_options *o) {
   return true;
 }
 
+/* A picture in which nothing is marked would say that nothing ran. */
+static bool has_target(const trace_options *o, const kmb_gaps *gaps) {
+  kmb_gaps_target target = kmb_gaps_target_init();
+  for (uint64_t i = 0; i < kmb_gaps_device_count(gaps); i++)
+    if (!kmb_gaps_get_target(gaps, i, &target)) return true;
+  return !o->gaps.kernel;
+}
+
 static int plot(const trace_options *o, const char *path,
                 const kmb_trace *trace, kmb_gaps *gaps) {
   picture p = {.trace = trace, .gaps = gaps};
   kmb_trace_info info = kmb_trace_info_init();
   if (!kmb_gaps_device_count(gaps)) {
     fprintf(stderr, "kmb: %s: there are no operations to draw\n", o->path);
+    return EXIT_USAGE;
+  }
+  if (!has_target(o, gaps)) {
+    fprintf(stderr, "kmb: %s: no kernel matches \"%s\"\n", o->path,
+            o->gaps.kernel);
     return EXIT_USAGE;
   }
   if (kmb_trace_get_info(trace, &info)) return EXIT_FAILED;
