@@ -2,11 +2,12 @@
 #define _GNU_SOURCE /* memmem */
 #include "results.h"
 
+#include "results_parts.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 KMB_PRINTF(2, 3)
@@ -18,78 +19,26 @@ static bool fail(results_file *f, const char *format, ...) {
   return false;
 }
 
-/* Memory of one file: many small pieces that end together. Taken from large
- * blocks, since most of the time went into the kernel's page faults. */
-enum { BLOCK = 32 << 20, LARGE = 1 << 20 };
+/* A document as a callback that reads: in pieces that follow each other. */
+enum { PIECES = 3, APART = 1 << 16, SOON = 1 << 20 };
+typedef struct pieces {
+  const char *at[PIECES];
+  size_t left[PIECES];
+} pieces;
 
-typedef struct block {
-  struct block *next;
-  size_t size;
-} block;
-
-struct results_memory {
-  block *blocks;
-  char *at, *end;
-};
-
-static void *map_pages(size_t size) {
-  void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) return NULL;
-  madvise(pages, size, MADV_HUGEPAGE); /* where there are some */
-  return pages;
-}
-
-static bool add_block(struct results_memory *m) {
-  block *b = map_pages(BLOCK);
-  if (!b) return false;
-  *b = (block){m->blocks, BLOCK};
-  m->blocks = b;
-  m->at = (char *)(b + 1);
-  m->end = (char *)b + BLOCK;
-  return true;
-}
-
-static void *take(void *user, size_t size, size_t align) {
-  struct results_memory *m = user;
-  if (size >= LARGE) return map_pages(size);
-  size_t room = (size_t)(m->end - m->at);
-  size_t skip = (size_t)(-(uintptr_t)m->at & (align - 1));
-  if (room < skip || room - skip < size) {
-    if (!add_block(m)) return NULL;
-    skip = (size_t)(-(uintptr_t)m->at & (align - 1));
+static kmb_status read_pieces(void *user, void *data, size_t size,
+                              size_t *got) {
+  pieces *p = user;
+  *got = 0;
+  for (int i = 0; i < PIECES && *got < size; i++) {
+    size_t room = size - *got;
+    size_t part = p->left[i] < room ? p->left[i] : room;
+    if (!part) continue;
+    memcpy((char *)data + *got, p->at[i], part);
+    p->at[i] += part;
+    p->left[i] -= part;
+    *got += part;
   }
-  char *given = m->at + skip;
-  m->at = given + size;
-  return given;
-}
-
-static void give_back(void *user, void *pointer, size_t size) {
-  (void)user;
-  if (size >= LARGE) munmap(pointer, size);
-}
-
-static void free_blocks(struct results_memory *m) {
-  while (m && m->blocks) {
-    block *b = m->blocks;
-    m->blocks = b->next;
-    munmap(b, b->size);
-  }
-  free(m);
-}
-
-/* A part of the file, as a callback that reads. */
-typedef struct part {
-  const char *at;
-  size_t left;
-} part;
-
-static kmb_status read_part(void *user, void *data, size_t size, size_t *got) {
-  part *p = user;
-  *got = size < p->left ? size : p->left;
-  memcpy(data, p->at, *got);
-  p->at += *got;
-  p->left -= *got;
   return KMB_OK;
 }
 
@@ -147,42 +96,58 @@ static bool keep_comparison(results_file *f, const char *data, size_t size) {
   return check_rows(f, &all[f->comparison_count++]);
 }
 
+static kmb_status read_list(results_file *f, pieces *p, kmb_results **list) {
+  kmb_hooks hooks = kmb_hooks_init();
+  results_memory_hooks(f->memory, &hooks);
+  return kmb_results_read_json(read_pieces, p, &hooks, list);
+}
+
+/* The results of a long document one after another, each with what precedes all
+ * of them, and what follows them with none: the tree of one is small, that of
+ * all is not. False if something is odd, of which the whole then says what. */
+static bool read_elements(results_file *f, const char *data, const char *end) {
+  static const char closing[] = "]}";
+  const char *open = find_elements(data, end), *at = open;
+  size_t head = open ? (size_t)(open - data) : 0;
+  bool first = true;
+  while (at) {
+    kmb_results *list = NULL;
+    const char *stop = next_element(&at, end, first);
+    if (!at || (!stop && end - at > APART)) return false;
+    pieces p = {{data, at, closing}, {head, 0, sizeof closing - 1}};
+    if (stop)
+      p.left[1] = (size_t)(stop - at);
+    else
+      p = (pieces){{data, at}, {head, (size_t)(end - at)}};
+    if (read_list(f, &p, &list) || !keep(f, list)) return false;
+    if (!stop) return !first;
+    first = false;
+    at = stop;
+  }
+  return false;
+}
+
+static bool read_apart(results_file *f, const char *data, size_t size) {
+  size_t lists = f->list_count, count = f->count;
+  if (size < APART) return false;
+  if (read_elements(f, data, data + size)) return true;
+  while (f->list_count > lists)
+    kmb_results_destroy(f->lists[--f->list_count]);
+  f->count = count;
+  f->wrong[0] = '\0';
+  return false;
+}
+
 static bool read_document(results_file *f, const char *data, size_t size,
                           uint64_t line) {
   kmb_results *list = NULL;
-  part p = {data, size};
-  kmb_hooks hooks = kmb_hooks_init();
-  hooks.alloc = take;
-  hooks.free = give_back;
-  hooks.alloc_user = f->memory;
-  if (!kmb_results_read_json(read_part, &p, &hooks, &list))
+  pieces p = {{data}, {size}};
+  if (read_apart(f, data, size)) return true;
+  if (!read_list(f, &p, &list))
     return keep(f, list) && (!f->compared || keep_comparison(f, data, size));
   if (line == 0) return fail(f, "%s", kmb_last_error(NULL, NULL));
   return fail(f, "the document that starts in line %llu: %s",
               (unsigned long long)line, kmb_last_error(NULL, NULL));
-}
-
-/* Where the object that starts at `at` ends; NULL if it does not. */
-static const char *end_of_object(const char *at, const char *end,
-                                 uint64_t *line) {
-  size_t depth = 0;
-  bool text = false;
-  for (; at < end; at++) {
-    if (*at == '\n') ++*line;
-    if (text) {
-      if (*at == '\\' && at + 1 < end)
-        at++;
-      else if (*at == '"')
-        text = false;
-    } else if (*at == '"') {
-      text = true;
-    } else if (*at == '{' || *at == '[') {
-      depth++;
-    } else if ((*at == '}' || *at == ']') && --depth == 0) {
-      return at + 1;
-    }
-  }
-  return NULL;
 }
 
 /* Documents one after another. */
@@ -196,7 +161,7 @@ static bool read_documents(results_file *f, const char *data, size_t size) {
       return fail(f, "line %llu: a document of results was expected",
                   (unsigned long long)line);
     uint64_t first = line;
-    const char *stop = end_of_object(at, end, &line);
+    const char *stop = end_of_container(at, end, &line);
     if (!stop) {
       f->cut_line = first;
       return f->list_count > 0 ||
@@ -211,8 +176,20 @@ static bool read_documents(results_file *f, const char *data, size_t size) {
   return true;
 }
 
+/* A document of which soon another follows: JSON lines. */
+static bool has_several(const char *data, size_t size) {
+  const char *end = data + size;
+  const char *at = skip_space(data, end);
+  const char *stop = NULL;
+  if (at < end && *at == '{')
+    stop = end_of_container(at, end - at > SOON ? at + SOON : end, NULL);
+  stop = stop ? skip_space(stop, end) : end;
+  return stop < end && *stop == '{';
+}
+
 /* A file is mostly one document, which is then looked at once. */
 static bool read_text(results_file *f, const char *data, size_t size) {
+  if (has_several(data, size)) return read_documents(f, data, size);
   if (read_document(f, data, size, 0)) return true;
   if (f->list_count) return false;
   kmb_status status = KMB_OK;
@@ -270,7 +247,7 @@ static bool list_items(results_file *f) {
 static bool read_file(const char *path, bool compared, results_file *f) {
   size_t size = 0;
   *f = (results_file){.path = path, .compared = compared};
-  f->memory = calloc(1, sizeof *f->memory);
+  f->memory = results_memory_open();
   if (!f->memory) return fail(f, "out of memory");
   FILE *file = fopen(path, "rb");
   if (!file) {
@@ -332,7 +309,7 @@ void results_free(results_file *f) {
   for (size_t i = 0; i < f->comparison_count; i++)
     json_decref(f->comparisons[i].document);
   free(f->comparisons);
-  free_blocks(f->memory);
+  results_memory_close(f->memory);
   free(f->lists);
   free(f->items);
   *f = (results_file){.path = f->path};
