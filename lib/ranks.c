@@ -23,8 +23,9 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
 
 static uint64_t hash_point(const kmb_bench_params *p) {
   uint64_t h = hash_text(HASH_BEGIN, p->name);
+  /* Added up: their order does not count. */
   for (uint64_t i = 0; i < p->axis_count; i++)
-    h = hash_text(hash_text(h, p->axes[i].key), p->axes[i].value);
+    h += hash_text(hash_text(HASH_BEGIN, p->axes[i].key), p->axes[i].value);
   return hash_text(h, p->boundary);
 }
 
