@@ -8,8 +8,8 @@
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
 # parts: open tests code hip python examples accuracy moves cost compare
 #        ceilings counters peers torch payoff sanitizer, and by name only:
-#        ranks, which needs two GPUs, and events, which asks why EVENT through
-#        HIP and through CUDA are apart
+#        ranks, which needs two GPUs; events, which asks why EVENT through HIP
+#        and through CUDA are apart; extension, which compiles for a minute
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
@@ -186,9 +186,33 @@ python_part() {
   run 200 python env LD_LIBRARY_PATH="$folder${callers:+:$callers}" python3 \
     "$folder/python/run.py" "$folder/python/cuda.py" "$folder/python" \
     "$folder/libkmb.so.0" . cc
-  run 300 vllm_ops env LD_LIBRARY_PATH="$folder${callers:+:$callers}" \
+  run 200 vllm_ops env LD_LIBRARY_PATH="$folder${callers:+:$callers}" \
     KMB_LIBRARY="$folder/libkmb.so.0" python3 "$folder/python/vllm_ops.py" \
     "$out/vllm_ops.json"
+}
+
+# examples/torch_extension, compiled there against these headers and this
+# library, as if pkg-config knew them.
+extension_part() {
+  command -v g++ >/dev/null || {
+    echo "== extension: skipped, for there is no g++"
+    return
+  }
+  here=$(mktemp -d)
+  library=$(cd "$folder" && pwd)
+  ln -s "$library/libkmb.so.0" "$here/libkmb.so"
+  printf '%s\n' '#!/bin/sh' 'case $1 in' "--cflags) echo -I$PWD/include ;;" \
+    "--libs) echo -L$here -lkmb ;;" "*) echo $library ;;" 'esac' \
+    >"$here/pkg-config"
+  chmod +x "$here/pkg-config"
+  python 200 extension -c 'import os, runpy, sys
+os.environ.update(PATH=sys.argv[1] + ":" + os.environ["PATH"],
+                  TORCH_EXTENSIONS_DIR=sys.argv[1],
+                  TORCH_CUDA_ARCH_LIST="9.0")
+sys.argv = [sys.argv[2]]
+runpy.run_path(sys.argv[0], run_name="__main__")' "$here" \
+    examples/torch_extension/run.py
+  rm -rf "$here"
 }
 
 examples_part() {
@@ -284,6 +308,7 @@ for part in $parts; do
   code) code_part ;;
   hip) hip_part ;;
   events) events_part ;;
+  extension) extension_part ;;
   python) python_part ;;
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
