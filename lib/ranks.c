@@ -122,8 +122,8 @@ static void describe(kmbi_run *run, kmbi_entrance *e) {
       e->bytes = 0;
   }
   copy_attr(run->device, KMB_DEVICE_NAME, e->name, sizeof e->name);
+  /* A PCI id is of a model: without a UUID nothing tells two devices apart. */
   copy_attr(run->device, KMB_DEVICE_UUID, e->id, sizeof e->id);
-  copy_attr(run->device, KMB_DEVICE_PCI_ID, e->id, sizeof e->id);
   kmbi_error_restore(&before);
 }
 

@@ -83,7 +83,7 @@ tools/kmb/code_names.c" define=NONE
 # fuzz TARGET
 fuzz() {
   mkdir -p "$work/found-$1" "$work/grown-$1" || return 1
-  TMPDIR=$work/tmp "$work/$1" -max_total_time="$seconds" -timeout=10 \
+  TMPDIR=$work/tmp "$work/$1" -max_total_time="$seconds" -timeout=30 \
     -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$work/found-$1/" "$work/grown-$1" \
     "tests/fuzz/corpus/$1" >"$work/log-$1" 2>&1 && {

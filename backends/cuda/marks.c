@@ -97,8 +97,9 @@ static kmb_status wait_for(kmbi_cuda *self, kmbi_cu_event event) {
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "what a session marked on cuda:%d did not end within "
                         "%g s: the device is lost to this process and what it "
-                        "holds there is abandoned",
-                        self->ordinal, self->deadline_ns / 1e9);
+                        "holds there is abandoned; a longer region needs "
+                        "\"cuda:%d:deadline=SECONDS\"",
+                        self->ordinal, self->deadline_ns / 1e9, self->ordinal);
 }
 
 kmb_status kmbi_cuda_session_read(void *opened, void *session, uint32_t from,

@@ -38,8 +38,8 @@ kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream) {
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "work on cuda:%d did not end within %g s: the device "
                         "is lost to this process and what it holds there is "
-                        "abandoned",
-                        self->ordinal, self->deadline_ns / 1e9);
+                        "abandoned; \"cuda:%d:deadline=SECONDS\" waits longer",
+                        self->ordinal, self->deadline_ns / 1e9, self->ordinal);
 }
 
 kmb_status kmbi_cuda_stream_wait(void *opened, void *stream, double limit_ns) {

@@ -39,8 +39,8 @@ kmb_status kmbi_hip_finish(kmbi_hip *self, kmbi_hip_stream stream) {
   return KMBI_HIP_FAIL(self, KMB_ERR_LOST, 0,
                        "work on hip:%d did not end within %g s: the device is "
                        "lost to this process and what it holds there is "
-                       "abandoned",
-                       self->device, self->deadline_ns / 1e9);
+                       "abandoned; \"hip:%d:deadline=SECONDS\" waits longer",
+                       self->device, self->deadline_ns / 1e9, self->device);
 }
 
 kmb_status kmbi_hip_stream_wait(void *opened, void *stream, double limit_ns) {

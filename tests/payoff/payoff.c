@@ -317,6 +317,42 @@ static void untraced_graphs_are_refused(void) {
   kmb_trace_destroy(trace);
 }
 
+static void a_payoff_outlives_its_trace(void) {
+  kmb_trace *trace = load(CSV "1000,500,NVIDIA H200 (0),1,7,k1\n"
+                              "2000,700,NVIDIA H200 (0),1,7,k2\n");
+  kmb_payoff_params p = kmb_payoff_params_init();
+  kmb_payoff_candidate c;
+  kmb_payoff_change change = changed("k", 0.5);
+  p.kernel = "k";
+  kmb_payoff *payoff = evaluate(trace, &change, &p);
+  kmb_trace_destroy(trace);
+  REQUIRE_OK(kmb_payoff_get_candidate(payoff, 0, &c));
+  REQUIRE_STR(c.name, "k2");
+  REQUIRE_OK(kmb_payoff_get_candidate(payoff, 1, &c));
+  REQUIRE_STR(c.name, "k1");
+  kmb_payoff_destroy(payoff);
+}
+
+/* Without calls of the host there are bounds alone; a slower kernel's are of a
+ * loss. */
+static void bounds_of_a_loss_are_said_to_be_lost(void) {
+  static const struct {
+    double ratio;
+    const char *says;
+  } cases[] = {{0.5, "between 500.0 ns and 500.0 ns of 1.500 µs are saved"},
+               {2, "between 1.000 µs and 1.000 µs of 1.500 µs are lost"},
+               {1, "between 0 ns and 0 ns of 1.500 µs are saved"}};
+  kmb_trace *trace = load(CSV "1000,500,NVIDIA H200 (0),1,7,k\n"
+                              "2000,500,NVIDIA H200 (0),1,7,k\n");
+  for (size_t i = 0; i < 3; i++) {
+    kmb_payoff_change change = changed("k", cases[i].ratio);
+    kmb_payoff *payoff = evaluate(trace, &change, NULL);
+    REQUIRE_HAS(summary_of(payoff).verdict, cases[i].says);
+    kmb_payoff_destroy(payoff);
+  }
+  kmb_trace_destroy(trace);
+}
+
 static void another_device_is_refused_unless_told(void) {
   kmb_trace *trace = load(CSV "1000,500,NVIDIA H200 (0),1,7,k\n"
                               "2000,500,NVIDIA H200 (0),1,7,k\n");
@@ -489,6 +525,8 @@ int main(void) {
   RUN(ambiguity_is_listed);
   RUN(no_launch_is_refused);
   RUN(untraced_graphs_are_refused);
+  RUN(a_payoff_outlives_its_trace);
+  RUN(bounds_of_a_loss_are_said_to_be_lost);
   RUN(another_device_is_refused_unless_told);
   RUN(arguments_are_checked);
   RUN(a_step_that_differs_is_told);

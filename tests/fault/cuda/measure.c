@@ -124,6 +124,39 @@ static void every_timer_and_cache_state_measures_and_checks(void) {
   bed_end(&b);
 }
 
+typedef struct late_check {
+  add op;
+  int calls;
+} late_check;
+
+static kmb_status fail_at_the_last(void *user, kmb_check *check) {
+  late_check *c = user;
+  return c->calls++ ? 42 : add_check(&c->op, check);
+}
+
+/* A gate that cannot be closed is no failure, and leaves none behind that the
+ * caller's would be taken for. */
+static void a_check_that_fails_later_is_what_is_said(void) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  sim_set()->blocking = true;
+  kmb_buffers *buffers = bed_add_buffers(&b, 16 << 10);
+  late_check c = {{&b, bed_kernel(&b, "test_add"), 16 << 10}, 0};
+  kmb_bench_params p =
+      bed_params(KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  p.launch = bed_launch_add;
+  p.launch_user = &c.op;
+  p.buffers = buffers;
+  p.check = fail_at_the_last;
+  p.check_user = &c;
+  REQUIRE_STATUS(kmb_bench(b.device, &p, &r), 42);
+  REQUIRE_EQ(c.calls, 2);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "a callback returned 42");
+  kmb_buffers_destroy(buffers);
+  bed_end(&b);
+}
+
 /* 64 KiB in and out of a 256 KiB cache. */
 static void cold_takes_longer_than_warm(void) {
   bed b;
@@ -331,6 +364,7 @@ int main(void) {
   RUN(events_have_another_bias_after_a_sweep);
   RUN(events_on_graphs_do_not_depend_on_where_they_lie);
   RUN(every_timer_and_cache_state_measures_and_checks);
+  RUN(a_check_that_fails_later_is_what_is_said);
   RUN(programmatic_launches_do_not_overlap);
   RUN(cold_takes_longer_than_warm);
   RUN(random_fill_is_the_hosts);

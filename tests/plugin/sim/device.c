@@ -223,8 +223,6 @@ static const kmb_backend_ops table = {
     .struct_size = sizeof(kmb_backend_ops),
 #endif
     .abi = KMB_BACKEND_ABI,
-    .timers = 1u << KMB_TIMER_TRACE | 1u << KMB_TIMER_GRAPH |
-              1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
     .name = SIM_NAME,
     .open = sim_open,
     .close = sim_close,

@@ -310,7 +310,9 @@ KMB_API kmb_status kmb_session_sample_begin(kmb_session *session);
 KMB_API kmb_status kmb_session_sample_end(kmb_session *session,
                                           uint64_t iterations);
 
-/** Ends a session and makes its result. The session is freed in any case.
+/** Ends a session and makes its result. The session is freed in any case. A
+ *  sample that was begun and not ended is left out, and the result's metadata
+ *  then has `session.unfinished`.
  *  @param session      a session
  *  @param[out] result  the new result; free it with kmb_result_destroy();
  *                      NULL on failure
