@@ -90,6 +90,7 @@ typedef struct kmbi_cuda {
   kmbi_cu_device device;
   int ordinal;
   uint32_t streams_open;
+  bool marked; /* it is a session's */
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;

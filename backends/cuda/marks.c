@@ -49,6 +49,7 @@ kmb_status kmbi_cuda_session_open(void *opened, void *stream, uint32_t count,
   m->count = count;
   kmb_status status = kmbi_cuda_enter(self, &before);
   self->streams_open = 1;
+  self->marked = true;
   if (!status) status = open_here(self, m);
   kmbi_cuda_leave(self, before);
   if (status)
@@ -122,5 +123,6 @@ void kmbi_cuda_session_close(void *opened, void *session) {
   }
   self->space = &self->primary;
   self->streams_open = 0;
+  self->marked = false;
   host->free(host->ctx, m, m->size);
 }

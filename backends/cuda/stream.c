@@ -86,27 +86,47 @@ kmb_status kmbi_cuda_adopt(kmbi_cuda *self, kmbi_cu_stream stream) {
   return KMB_OK;
 }
 
-/* Between open and close the stream's context is current, since the engine and
- * the caller's callbacks work in it. */
-kmb_status kmbi_cuda_stream_open(void *opened, void *callers, void **stream) {
-  kmbi_cuda *self = opened;
+/* Candidates that take turns hold a stream each, all of one context: ours is
+ * the same one for all. */
+static kmb_status join(kmbi_cuda *self, kmbi_cu_stream callers,
+                       kmbi_cu_stream *handle) {
+  kmbi_cu_context context = self->primary.context;
+  kmb_status status =
+      callers ? KMBI_CU(self, cuStreamGetCtx, callers, &context) : KMB_OK;
+  if (!status && (self->marked || context != self->space->context))
+    status = KMBI_CUDA_FAIL(
+        self, KMB_ERR_BUSY, 0, "cuda:%d: a stream %s is in use already",
+        self->ordinal, self->marked ? "of a session" : "of another context");
+  if (!status && !callers) status = kmbi_cuda_space_stream(self, handle);
+  return status;
+}
+
+static kmb_status first(kmbi_cuda *self, kmbi_cu_stream callers,
+                        kmbi_cu_stream *handle) {
   kmbi_cu_context before = NULL;
-  *stream = NULL;
-  if (self->streams_open)
-    return KMBI_CUDA_FAIL(self, KMB_ERR_BUSY, 0,
-                          "cuda:%d: a stream is in use already", self->ordinal);
   kmb_status status = kmbi_cuda_enter(self, &before);
-  kmbi_cu_stream handle = callers;
   if (!status)
-    status = callers ? kmbi_cuda_adopt(self, handle)
-                     : kmbi_cuda_space_stream(self, &handle);
+    status = callers ? kmbi_cuda_adopt(self, callers)
+                     : kmbi_cuda_space_stream(self, handle);
   if (status) {
     kmbi_cuda_leave(self, before);
     return status;
   }
   self->before = before;
-  self->streams_open = 1;
   self->held_up = NULL;
+  return KMB_OK;
+}
+
+/* Between the first open and the last close the streams' context is current,
+ * since the engine and the caller's callbacks work in it. */
+kmb_status kmbi_cuda_stream_open(void *opened, void *callers, void **stream) {
+  kmbi_cuda *self = opened;
+  kmbi_cu_stream handle = callers;
+  *stream = NULL;
+  kmb_status status = self->streams_open ? join(self, callers, &handle)
+                                         : first(self, callers, &handle);
+  if (status) return status;
+  self->streams_open++;
   *stream = handle;
   return KMB_OK;
 }
@@ -114,8 +134,7 @@ kmb_status kmbi_cuda_stream_open(void *opened, void *callers, void **stream) {
 void kmbi_cuda_stream_close(void *opened, void *stream) {
   kmbi_cuda *self = opened;
   (void)stream;
-  if (!self->streams_open) return;
-  self->streams_open = 0;
+  if (!self->streams_open || --self->streams_open) return;
   if (self->space == &self->foreign) {
     if (!self->lost) kmbi_cuda_space_close(self, &self->foreign);
     self->space = &self->primary;
