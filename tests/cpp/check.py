@@ -56,7 +56,7 @@ def programs(command, throwing, arguments, folder):
     """Builds and runs; `arguments` are the library's path and the traces."""
     library, traces = arguments
     link = [library, '-Wl,-rpath,' + os.path.dirname(library)]
-    sources = {'front': ['front.cc']}
+    sources = {'front': ['front.cc'], 'compare': ['compare.cc']}
     if throwing:
         sources['throws'] = ['throws.cc', 'returns.cc']
     for name, files in sources.items():

@@ -128,6 +128,29 @@ void while_a_handle_is_freed_it_is_dropped() {
   device = kmb::device(); /* too early, which is logged */
 }
 
+void out_of_a_comparison() {
+  kmb::device device = host();
+  unsigned calls = 0, last = 0;
+  const auto first_throws = [&](const kmb::launch &l) {
+    last = l.config();
+    if (++calls == 3) throw mine{10};
+  };
+  REQUIRE(throws(10, [&] {
+    return kmb::compare(device,
+                        {{quick("bad"), first_throws}, {quick("good"), [] {}}});
+  }));
+  REQUIRE_EQ(calls, 3);
+  calls = 0;
+  REQUIRE(throws(10, [&] {
+    return kmb::compare(device, {kmb::candidate(quick("tuned"), first_throws)
+                                     .tune(kmb::knobs{{"k", {"a", "b", "c"}}}),
+                                 {quick("good"), [] {}}});
+  }));
+  REQUIRE_EQ(calls, 3); /* no other configuration is tried */
+  REQUIRE_EQ(last, 0);
+  works(device);
+}
+
 void calls_within_callbacks_have_their_own() {
   kmb::device device = host();
   int busy = 0;
@@ -181,6 +204,7 @@ int main() {
   RUN(out_of_a_hook_ends_the_call);
   RUN(a_hook_s_exception_leaves_the_caller_s_cancel);
   RUN(while_a_handle_is_freed_it_is_dropped);
+  RUN(out_of_a_comparison);
   RUN(calls_within_callbacks_have_their_own);
   RUN(an_error_can_be_thrown_through);
   RUN(both_kinds_of_units_link_together);

@@ -9,6 +9,7 @@
 from . import work
 from ._library import version as library_version
 from .bench import bench
+from .compare import Candidate, Comparison, Row, compare
 from .device import Device
 from .errors import BusyError, CancelledError, CaptureError, DeadlineError, \
     Error, ForkedError, FormatError, IncorrectError, InvalidError, LostError, \
@@ -20,10 +21,11 @@ from .work import Work
 
 __version__ = '0.1.0'
 __all__ = [
-    'BusyError', 'CancelledError', 'CaptureError', 'DeadlineError', 'Device',
-    'Error', 'Finding', 'ForkedError', 'FormatError', 'Gaps',
-    'IncorrectError', 'InvalidError', 'LostError', 'NotPermittedError',
-    'OutOfMemoryError', 'Result', 'StaleError', 'StreamError',
-    'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench',
-    'gaps', 'library_version', 'load', 'loads', 'save', 'table', 'work',
+    'BusyError', 'CancelledError', 'Candidate', 'CaptureError',
+    'Comparison', 'DeadlineError', 'Device', 'Error', 'Finding',
+    'ForkedError', 'FormatError', 'Gaps', 'IncorrectError', 'InvalidError',
+    'LostError', 'NotPermittedError', 'OutOfMemoryError', 'Result', 'Row',
+    'StaleError', 'StreamError', 'UnavailableError', 'UnsupportedError',
+    'VendorError', 'Work', 'bench', 'compare', 'gaps', 'library_version',
+    'load', 'loads', 'save', 'table', 'work',
 ]

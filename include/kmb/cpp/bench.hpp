@@ -173,6 +173,7 @@ public:
   }
 
 private:
+  friend class candidate;
   friend class session;
   template <class Call> static returned<result> made(Call &&call) {
     result out;
