@@ -166,7 +166,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   for (int i = 2; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--seeds")) seeds = (unsigned)atoi(argv[i + 1]);
+    if (!strcmp(argv[i], "--seeds"))
+      seeds = (unsigned)strtoul(argv[i + 1], NULL, 10);
     if (!strcmp(argv[i], "--json")) path = argv[i + 1];
   }
   json_t *root = json_object(), *list = json_array();

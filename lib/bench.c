@@ -94,10 +94,14 @@ kmb_status kmbi_bench(kmb_device *device, const kmb_bench_params *params,
 
 kmb_status kmb_bench(kmb_device *device, const kmb_bench_params *params,
                      kmb_result **out) {
-  if (out) *out = NULL;
-  kmb_status status =
-      out ? kmbi_device_enter(device, "kmb_bench")
-          : kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
+  kmb_status status = KMB_OK;
+  if (!out) {
+    status = kmbi_fail(KMB_ERR_INVALID, "kmb_bench: result is NULL");
+    kmbi_ranks_refuse(params, status);
+    return status;
+  }
+  *out = NULL;
+  status = kmbi_device_enter(device, "kmb_bench");
   if (status) {
     kmbi_ranks_refuse(params, status);
     return status;

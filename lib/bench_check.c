@@ -109,6 +109,36 @@ static kmb_status unwritten(const kmbi_run *run, uint32_t slot,
                    name, when);
 }
 
+/* An input that shares memory with something written may change. */
+static bool must_stay(const kmb_buffers *set, uint64_t i) {
+  if (set->descs[i].role != KMB_INPUT || set->places[i] == KMBI_ALIAS)
+    return false;
+  for (uint64_t k = 0; k < set->count; k++)
+    if (set->places[k] == KMBI_ALIAS && set->descs[k].alias_of == i &&
+        kmbi_buffers_writes(&set->descs[k]))
+      return false;
+  return true;
+}
+
+/* Inputs that were copied are as they were: what changes them changes what the
+ * next iteration works on, and what others do that share them. */
+static kmb_status judge_inputs(copies *c, const char *when) {
+  kmb_status status = KMB_OK;
+  for (uint64_t i = 0; i < c->set->count && !status; i++) {
+    const kmb_buffer_desc *d = &c->set->descs[i];
+    void *now = NULL;
+    if (!c->before[i] || !must_stay(c->set, i)) continue;
+    status = copy_one(c, i, &now);
+    if (!status && memcmp(now, c->before[i], (size_t)d->bytes) != 0)
+      status = kmbi_fail(KMB_ERR_INCORRECT,
+                         "input \"%s\" was written %s; an operation that "
+                         "works in place has the role INOUT",
+                         d->name, when);
+    kmbi_free(c->memory, now, (size_t)d->bytes, 1);
+  }
+  return status;
+}
+
 /* What the library itself can see: outputs that were never written. A part
  * that was not is said once, by the first check. */
 static kmb_status judge_untouched(kmbi_run *run, const copies *c,
@@ -206,6 +236,7 @@ static kmb_status judge(kmbi_run *run, copies *c, bool after, bool values) {
   const char *when = after ? "by the timed plan" : "by a plain launch";
   kmb_status status = kmbi_buffers_guards(c->set, run->slots);
   if (!status) status = copy_after(c);
+  if (!status) status = judge_inputs(c, when);
   if (!status) status = judge_untouched(run, c, when);
   if (!status && values) status = judge_values(run, c, when);
   return status;

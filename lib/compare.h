@@ -11,6 +11,7 @@
 enum {
   KMBI_CANDIDATES_MAX = 64,
   KMBI_CONFIGS_MAX = 65536,
+  KMBI_KNOBS_MAX = 64,
   KMBI_POINTS_MAX = 64,
   KMBI_TURN = 8,
   KMBI_TURN_MAX = 128
@@ -63,13 +64,14 @@ kmb_status kmbi_compare_prepare(kmbi_compare *c);
 kmb_status kmbi_compare_tune(kmbi_compare *c, uint64_t index);
 /* Takes turns until the intervals are narrow enough; finishes the results. */
 kmb_status kmbi_compare_measure(kmbi_compare *c);
-/* A row's ratio, interval and verdict, from the turns taken so far. True if
- * the interval is known; `*left_open` is the part of its half-width, of the
- * ratio's logarithm, that more cycles do not narrow. */
+/* The interval of a candidate's ratio, from the turns taken so far. True if it
+ * is known; `*left_open` is the part of its half-width, of the ratio's
+ * logarithm, that more cycles do not narrow. */
 bool kmbi_compare_interval(const kmbi_compare *c, uint64_t index,
                            kmbi_paired *paired, double *left_open);
 /* By the interval of the ratio alone; `threshold` is a share. */
 kmb_verdict kmbi_verdict_of(double low, double high, double threshold);
+/* A row as far as it needs no verdict: name, configuration, ratios. */
 kmb_status kmbi_compare_row(kmbi_compare *c, uint64_t index);
 
 /* A failure of one candidate says which; what a callback returned comes back

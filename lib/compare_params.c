@@ -53,7 +53,7 @@ static kmb_status check_numbers(const kmb_compare_params *p, uint64_t count) {
   return KMB_OK;
 }
 
-static kmb_status complete(kmbi_compare *c) {
+static void complete(kmbi_compare *c) {
   kmb_compare_params *p = &c->p;
   c->alpha = ALPHA / (double)(c->count - 1);
   uint64_t least = kmbi_paired_least(c->alpha);
@@ -67,30 +67,32 @@ static kmb_status complete(kmbi_compare *c) {
   if (p->min_cycles < least) p->min_cycles = least;
   if (p->min_cycles > p->max_cycles) p->min_cycles = p->max_cycles;
   if (!p->seed && !(p->flags & KMB_COMPARE_SEED)) p->seed = SEED;
-  return KMB_OK;
 }
 
 static kmb_status check_knobs(const kmb_candidate *given, uint64_t *configs) {
   uint64_t product = 1;
   if (given->knob_count && !given->knobs)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_candidate: knobs is NULL");
+  if (given->knob_count > KMBI_KNOBS_MAX)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_candidate: more than %d knobs",
+                     KMBI_KNOBS_MAX);
   for (uint64_t i = 0; i < given->knob_count; i++) {
     const kmb_knob *knob = &given->knobs[i];
     if (!knob->name || !*knob->name || !knob->values || !knob->value_count)
       return kmbi_fail(KMB_ERR_INVALID,
                        "kmb_candidate: knob %llu lacks a name or values",
                        (unsigned long long)i);
-    for (uint64_t v = 0; v < knob->value_count; v++)
-      if (!knob->values[v])
-        return kmbi_fail(KMB_ERR_INVALID,
-                         "kmb_candidate: value %llu of knob \"%s\" is NULL",
-                         (unsigned long long)v, knob->name);
     if (!kmbi_mul(product, knob->value_count, &product) ||
         product > KMBI_CONFIGS_MAX)
       return kmbi_fail(KMB_ERR_INVALID,
                        "kmb_candidate: the knobs have more than %d "
                        "configurations; give fewer values",
                        KMBI_CONFIGS_MAX);
+    for (uint64_t v = 0; v < knob->value_count; v++)
+      if (!knob->values[v])
+        return kmbi_fail(KMB_ERR_INVALID,
+                         "kmb_candidate: value %llu of knob \"%s\" is NULL",
+                         (unsigned long long)v, knob->name);
   }
   *configs = given->knob_count ? product : 0;
   return KMB_OK;
@@ -123,9 +125,10 @@ static kmb_status copy_candidate(kmbi_candidate *to,
                        "kmb_candidate: rounds are not taken in a comparison; "
                        "leave rounds at 0 or 1");
   if (!status && to->bench.comm)
-    status = kmbi_fail(KMB_ERR_UNSUPPORTED,
-                       "kmb_candidate: several ranks are not compared in turns; "
-                       "measure each with kmb_bench() and compare the results");
+    status =
+        kmbi_fail(KMB_ERR_UNSUPPORTED,
+                  "kmb_candidate: several ranks are not compared in turns; "
+                  "measure each with kmb_bench() and compare the results");
   if (!status && (!to->bench.name || !*to->bench.name))
     status = kmbi_fail(KMB_ERR_INVALID,
                        "kmb_candidate: bench->name is needed, to name it");
@@ -141,7 +144,7 @@ kmb_status kmbi_compare_params(kmbi_compare *c, const kmb_candidate *candidates,
     status = kmbi_copy_in(&c->p, sizeof c->p, KMBI_COMPARE_PARAMS_V1, params,
                           "kmb_compare_params");
   if (!status) status = check_numbers(&c->p, c->count);
-  if (!status) status = complete(c);
+  if (!status) complete(c);
   for (uint64_t i = 0; i < c->count && !status; i++)
     status = copy_candidate(
         &c->candidates[i],

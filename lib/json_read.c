@@ -165,6 +165,21 @@ static kmb_status reject_twice(const reader *r, const char **keys,
   return bad(r, "axes", what);
 }
 
+/* What no library writes: an interval that ends before it begins, or a time
+ * outside of its own. */
+static kmb_status check_interval(const reader *r) {
+  double low = 0, high = 0, time = 0;
+  const kmb_result *result = r->result;
+  if (!kmbi_result_get_f64(result, KMB_VALUE_INTERVAL_LOW, &low) ||
+      !kmbi_result_get_f64(result, KMB_VALUE_INTERVAL_HIGH, &high))
+    return KMB_OK;
+  if (low > high) return bad(r, "interval_low_ns", "above interval_high_ns");
+  if (kmbi_result_get_f64(result, KMB_VALUE_TIME, &time) &&
+      (time < low || time > high))
+    return bad(r, "time_ns", "outside of its interval");
+  return KMB_OK;
+}
+
 static kmb_status read_axes(const reader *r, const kmbi_json *object) {
   const kmbi_json *array = NULL, *key = NULL, *value = NULL;
   kmb_status status = need(r, object, "axes", KMBI_JSON_ARRAY, &array);
@@ -409,6 +424,7 @@ static kmb_status read_result(kmb_results *results, uint64_t index,
   if (status) return status;
   status = read_axes(&r, object);
   if (!status) status = read_values(&r, object);
+  if (!status) status = check_interval(&r);
   if (!status) status = read_findings(&r, object);
   if (!status) status = read_ops(&r, object);
   if (!status) status = read_ranks(&r, object);
@@ -428,7 +444,8 @@ static kmb_status check_head(const kmbi_json *root) {
     return kmbi_fail(KMB_ERR_FORMAT,
                      "schema: missing or not a string; this is no document of "
                      "kmb_results_write_json()");
-  if (strcmp(schema->as.text, "kmb-result") != 0)
+  if (strcmp(schema->as.text, "kmb-result") != 0 &&
+      strcmp(schema->as.text, "kmb-comparison") != 0)
     return kmbi_fail(KMB_ERR_FORMAT, "schema: \"%.40s\", not \"kmb-result\"",
                      schema->as.text);
   const kmbi_json *version = kmbi_json_member(root, "version");
@@ -445,8 +462,25 @@ static kmb_status check_head(const kmbi_json *root) {
   return KMB_OK;
 }
 
+/* A comparison holds the document of its results. */
+static kmb_status find_results(const kmbi_json **root) {
+  kmb_status status = check_head(*root);
+  if (status ||
+      strcmp(kmbi_json_member(*root, "schema")->as.text, "kmb-result") == 0)
+    return status;
+  *root = kmbi_json_member(*root, "document");
+  if (!*root)
+    return kmbi_fail(KMB_ERR_FORMAT, "document: missing in a comparison");
+  status = check_head(*root);
+  if (!status &&
+      strcmp(kmbi_json_member(*root, "schema")->as.text, "kmb-result") != 0)
+    status = kmbi_fail(KMB_ERR_FORMAT, "document: a comparison within a "
+                                       "comparison");
+  return status;
+}
+
 static kmb_status read_document(kmb_results *results, const kmbi_json *root) {
-  kmb_status status = check_head(root);
+  kmb_status status = find_results(&root);
   if (status) return status;
   const kmbi_json *array = kmbi_json_member(root, "results");
   if (!array || array->type != KMBI_JSON_ARRAY)

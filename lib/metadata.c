@@ -150,8 +150,7 @@ static void collect_environment(kmb_result *result) {
                                       "NCCL_ALGO",
                                       "NCCL_PROTO",
                                       "LD_PRELOAD",
-                                      "TORCH_NCCL_BLOCKING_WAIT",
-                                      "KMB_RESULTS"};
+                                      "TORCH_NCCL_BLOCKING_WAIT"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     const char *value = getenv(names[i]); // NOLINT(concurrency-mt-unsafe)
     if (value) meta_prefixed(result, "env.", names[i], value, NULL);

@@ -4,6 +4,7 @@
 
 #include "error.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,6 +97,11 @@ void kmbi_out_u64(kmbi_out *out, uint64_t number) {
 
 void kmbi_out_f64(kmbi_out *out, double number) {
   char text[40];
+  /* JSON has no other word for what is no number. */
+  if (!isfinite(number)) {
+    kmbi_out_put(out, "null");
+    return;
+  }
   locale_t callers = uselocale(out->plain);
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, number);

@@ -28,7 +28,8 @@ void kmbi_out_string(kmbi_out *out, const char *text);
 /* A whole number; as a string where readers that use doubles would lose
  * digits. */
 void kmbi_out_u64(kmbi_out *out, uint64_t number);
-/* The shortest digits that read back as the same number. */
+/* The shortest digits that read back as the same number; null for what is
+ * none. */
 void kmbi_out_f64(kmbi_out *out, double number);
 
 /* Members of an object: `before` (a comma, say), the key, the value. */

@@ -15,8 +15,11 @@ static kmb_status no_memory(void) {
 
 /* Arguments. */
 
+/* Beyond it, it is no comparison of two kernels, and lengths overflow. */
+#define LARGEST 1e6
+
 static bool is_positive(double x) {
-  return isfinite(x) && x > 0;
+  return x > 1 / LARGEST && x < LARGEST;
 }
 
 static kmb_status check_change(const kmb_payoff_change *c) {

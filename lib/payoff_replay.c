@@ -133,13 +133,13 @@ static double starts_at(kmbi_replay *r, kmbi_replay_mode mode, uint32_t rank) {
 
 static void forget_bounds(kmbi_replay *r) {
   for (uint32_t i = 0; i < r->windows; i++) {
-    r->bounds[2 * i] = DBL_MAX;
-    r->bounds[2 * i + 1] = none;
+    r->bounds[2 * (size_t)i] = DBL_MAX;
+    r->bounds[2 * (size_t)i + 1] = none;
   }
 }
 
 static void extend(kmbi_replay *r, uint32_t window, double start, double end) {
-  double *bounds = &r->bounds[2 * (window - 1)];
+  double *bounds = &r->bounds[2 * ((size_t)window - 1)];
   bounds[0] = smaller(bounds[0], start);
   bounds[1] = larger(bounds[1], end);
 }
@@ -147,7 +147,7 @@ static void extend(kmbi_replay *r, uint32_t window, double start, double end) {
 static double sum_lengths(const kmbi_replay *r) {
   double sum = 0;
   for (uint32_t i = 0; i < r->windows; i++) {
-    const double *bounds = &r->bounds[2 * i];
+    const double *bounds = &r->bounds[2 * (size_t)i];
     if (bounds[1] > bounds[0]) sum += bounds[1] - bounds[0];
   }
   return sum;

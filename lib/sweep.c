@@ -3,6 +3,7 @@
 
 #include "device.h"
 #include "error.h"
+#include "redact.h"
 #include "result.h"
 #include "text.h"
 #include "utf8.h"
@@ -99,7 +100,8 @@ static bool same_device(const kmb_sweep *s, const kmb_result *result,
 
 static kmb_status check_result(const kmb_sweep *s, const kmb_result *result,
                                uint64_t line) {
-  if (!same_device(s, result, KMB_DEVICE_NAME, "device.name") ||
+  if (!same_device(s, result, KMB_DEVICE_BACKEND, "device.backend") ||
+      !same_device(s, result, KMB_DEVICE_NAME, "device.name") ||
       !same_device(s, result, KMB_DEVICE_UUID, "device.uuid"))
     return kmbi_fail(KMB_ERR_INVALID,
                      "%.120s: line %llu was measured on another device; use a "
@@ -207,6 +209,8 @@ static kmb_status open_file(kmb_sweep *s, size_t *size) {
                            s->path)
                : failed(s, "locked");
   if (fstat(s->file, &about)) return failed(s, "looked at");
+  if (!S_ISREG(about.st_mode))
+    return kmbi_fail(KMB_ERR_INVALID, "%.120s is no regular file", s->path);
   if ((uint64_t)about.st_size > LARGEST_FILE)
     return kmbi_fail(KMB_ERR_FORMAT, "%.120s has more than 1 GiB; split it",
                      s->path);
@@ -310,6 +314,14 @@ static void take_back(kmb_sweep *s, off_t length) {
   kmbi_error_restore(&said);
 }
 
+static bool is_redacted(const kmb_result *result) {
+  const char *name = kmbi_result_get_text(result, KMB_VALUE_NAME);
+  if (name && strstr(name, KMBI_REDACTED)) return true;
+  for (uint64_t i = 0; i < result->axis_count; i++)
+    if (strstr(result->axes[i].value, KMBI_REDACTED)) return true;
+  return false;
+}
+
 kmb_status kmb_sweep_add(kmb_sweep *sweep, kmb_result *result) {
   if (!sweep || !result)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_sweep_add: %s is NULL",
@@ -317,6 +329,13 @@ kmb_status kmb_sweep_add(kmb_sweep *sweep, kmb_result *result) {
   if (result->listed)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_sweep_add: the result is in a list already");
+  kmb_status alive = kmbi_device_check(sweep->device, "kmb_sweep_add");
+  if (alive) return alive;
+  if (is_redacted(result))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_sweep_add: the name or an axis reads as a secret and "
+                     "is redacted, so that points cannot be told apart; call "
+                     "it otherwise");
   if (find_like(sweep->results, result))
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_sweep_add: the point is there already; look with "

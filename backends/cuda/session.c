@@ -10,6 +10,9 @@
 #define WAIT_NS 2e9
 #define NAP_NS 200000
 
+/* From a flush to the reading of what it gave: another thread's flush takes the
+ * records' names back. */
+static pthread_mutex_t collecting = PTHREAD_MUTEX_INITIALIZER;
 /* Guarded by `lock`, which is never held while CUPTI may call back. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kmbi_cupti_client *clients;
@@ -423,6 +426,7 @@ kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
   size_t dropped = 0;
   const kmbi_cupti_api *api = get_api(self, &status);
   if (!api) return status;
+  pthread_mutex_lock(&collecting);
   status = CUPTI(self, api, cuptiActivityFlushAll,
                  forced ? KMBI_CUPTI_FLUSH_FORCED : 0);
   /* A count that cannot be had is not a count of none. */
@@ -436,6 +440,7 @@ kmb_status kmbi_cupti_collect(kmbi_cuda *self, kmbi_cupti_client *client,
   kmbi_cupti_buffers_read(api, clients);
   bool no_memory = client->no_memory;
   pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&collecting);
   if (status) return status;
   if (no_memory)
     return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,

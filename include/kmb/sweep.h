@@ -61,7 +61,9 @@ KMB_API const kmb_result *kmb_sweep_find(const kmb_sweep *sweep,
  *  @param sweep   a sweep
  *  @param result  in no list; belongs to the sweep on success
  *  @retval KMB_ERR_INVALID  NULL, a result that is in a list, a point that is
- *                           there already
+ *                           there already, or whose name or axes are redacted
+ *                           since they read as a secret
+ *  @retval KMB_ERR_FORKED   the sweep belongs to the parent process
  *  @retval KMB_ERR_IO       it could not be written whole: the file is as it
  * was
  *  @retval KMB_ERR_NOMEM    out of memory; the file is as it was

@@ -179,7 +179,8 @@ class RealTree(Tree):
         super().__init__(source, folder, compiler)
         for part in ('meson.build', 'meson_options.txt'):
             shutil.copy(os.path.join(source, part), self.path(part))
-        for part in ('backends', 'data', 'pkgconfig', 'examples', 'tools'):
+        for part in ('backends', 'data', 'pkgconfig', 'examples', 'tools',
+                     'docs'):
             shutil.copytree(os.path.join(source, part), self.path(part))
         status, words = call(
             'meson', 'setup', self.path('build'), self.folder, '-Dtests=false',

@@ -122,6 +122,29 @@ static void a_wrong_candidate_is_not_compared(void) {
   pair_finish(&p);
 }
 
+/* It would spoil what the other one reads. */
+static void spoil(const sim_kernel *kernel) {
+  memcpy(kernel->writes[0].pointer, kernel->reads[0].pointer, BYTES);
+  memset(kernel->reads[0].pointer, 0, BYTES);
+}
+
+static kmb_status launch_spoiling(void *user, const kmb_launch *l) {
+  sim_kernel kernel = {.run = spoil, .user = user, .ns = 20000};
+  kernel.reads[kernel.read_count++] = (kmb_span){l->args[0], BYTES};
+  kernel.writes[kernel.write_count++] = (kmb_span){l->args[1], BYTES};
+  return sim_enqueue(l->stream, &kernel);
+}
+
+static void a_candidate_that_writes_an_input_is_wrong(void) {
+  pair p;
+  pair_begin(&p, "");
+  p.benches[0].launch = launch_spoiling;
+  REQUIRE_STATUS(pair_try(&p), KMB_ERR_INCORRECT);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "candidate \"a\": input \"x\" was "
+                                          "written by a plain launch");
+  pair_finish(&p);
+}
+
 static void each_allocation_may_fail(void) {
   bool fired = true;
   uint64_t worked = 0;
@@ -278,6 +301,7 @@ int main(void) {
   RUN(shared_buffers_are_checked_by_each);
   RUN(each_may_bring_its_own_buffers);
   RUN(a_wrong_candidate_is_not_compared);
+  RUN(a_candidate_that_writes_an_input_is_wrong);
   RUN(each_allocation_may_fail);
   RUN(each_call_of_the_backend_may_fail);
   RUN(each_launch_may_fail);

@@ -205,6 +205,11 @@ static void knobs_that_make_no_sense_are_refused(void) {
   match_fails(&m, KMB_ERR_INVALID, "knob 1 lacks");
   odd[1] = (kmb_knob){"stages", none, 1};
   match_fails(&m, KMB_ERR_INVALID, "value 0 of knob \"stages\"");
+  odd[1] = (kmb_knob){"stages", stages, UINT64_MAX}; /* none of them is read */
+  match_fails(&m, KMB_ERR_INVALID, "more than 65536");
+  m.candidates[1].knob_count = UINT64_MAX;
+  match_fails(&m, KMB_ERR_INVALID, "more than 64 knobs");
+  m.candidates[1].knob_count = 2;
   static const char *many[70000];
   for (int i = 0; i < 70000; i++)
     many[i] = "v";

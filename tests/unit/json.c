@@ -391,6 +391,39 @@ static void what_a_later_version_adds_is_ignored(void) {
       "\"results\": [{\"later_ns\": -1, " REST "}]}"));
 }
 
+#define COMPARISON(document) \
+  "{\"schema\": \"kmb-comparison\", \"version\": 1" document "}"
+
+/* What a library would not write, nobody must draw conclusions from. */
+static void a_time_lies_in_its_interval(void) {
+  static const char *const wrong[] = {
+      RESULT("\"interval_low_ns\": 3, \"interval_high_ns\": 2, " REST),
+      RESULT("\"time_ns\": 1, \"interval_low_ns\": 2, "
+             "\"interval_high_ns\": 3, " REST),
+      RESULT("\"time_ns\": 1e308, \"interval_low_ns\": 2, "
+             "\"interval_high_ns\": 3, " REST)};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    REQUIRE_STATUS(read_string(wrong[i]), KMB_ERR_FORMAT);
+  REQUIRE_OK(read_string(RESULT("\"time_ns\": 2, \"interval_low_ns\": 2, "
+                                "\"interval_high_ns\": 2, " REST)));
+}
+
+static void the_results_of_a_comparison_are_read(void) {
+  static const char *const wrong[] = {
+      COMPARISON(""), COMPARISON(", \"document\": 3"),
+      COMPARISON(", \"document\": {}"),
+      COMPARISON(", \"document\": " COMPARISON("")),
+      COMPARISON(", \"document\": {\"schema\": \"kmb-result\"}")};
+  REQUIRE_OK(read_string(
+      COMPARISON(", \"document\": {\"schema\": \"kmb-result\", \"version\": 1, "
+                 "\"results\": [{" REST "}]}")));
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    REQUIRE_STATUS(read_string(wrong[i]), KMB_ERR_FORMAT);
+  REQUIRE_STATUS(read_string("{\"schema\": \"kmb-comparison\", \"version\": 2, "
+                             "\"document\": {}}"),
+                 KMB_ERR_UNSUPPORTED);
+}
+
 static void a_finding_of_a_later_version_is_kept(void) {
   static const char text[] = RESULT(
       "\"axes\": [], \"absent\": {}, \"findings\": [{\"code\": \"NEWER\", "
@@ -696,6 +729,8 @@ int main(void) {
   RUN(a_read_callback_is_not_trusted);
   RUN(counts_are_read_from_both_forms);
   RUN(what_a_later_version_adds_is_ignored);
+  RUN(a_time_lies_in_its_interval);
+  RUN(the_results_of_a_comparison_are_read);
   RUN(a_finding_of_a_later_version_is_kept);
   RUN(strangers_are_refused_with_the_key);
   RUN(strange_findings_samples_and_metadata_are_refused);

@@ -5,8 +5,11 @@
 
 #include <kmb/kmb.h>
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct bed {
@@ -254,13 +257,73 @@ static void places_that_take_nothing_are_told(void) {
   REQUIRE_STATUS(kmb_sweep_open(b.device, NULL, &sweep), KMB_ERR_INVALID);
   REQUIRE_STATUS(kmb_sweep_open(b.device, b.path, NULL), KMB_ERR_INVALID);
   REQUIRE_STATUS(kmb_sweep_open(NULL, b.path, &sweep), KMB_ERR_INVALID);
-  /* A full disk: the result stays the caller's. */
-  REQUIRE_OK(kmb_sweep_open(b.device, "/dev/full", &sweep));
-  kmb_result *r = measure(&b, "copy", "1");
+  REQUIRE_STATUS(kmb_sweep_open(b.device, "/dev/null", &sweep),
+                 KMB_ERR_INVALID);
+  finish(&b);
+}
+
+/* A full disk, as a limit: the result stays the caller's, the file whole. */
+static void a_full_disk_takes_nothing(void) {
+  bed b;
+  struct rlimit before, small;
+  begin(&b);
+  kmb_sweep *sweep = open_it(&b);
+  REQUIRE_OK(kmb_sweep_add(sweep, measure(&b, "copy", "1")));
+  off_t size = size_of(&b);
+  kmb_result *r = measure(&b, "copy", "2");
+  REQUIRE(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+  REQUIRE_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before;
+  small.rlim_cur = (rlim_t)size + 100;
+  REQUIRE_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   REQUIRE_STATUS(kmb_sweep_add(sweep, r), KMB_ERR_IO);
-  REQUIRE_HAS(kmb_last_error(NULL, NULL), "/dev/full cannot be written");
-  REQUIRE_EQ(kmb_results_count(kmb_sweep_results(sweep)), 0);
+  REQUIRE_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "cannot be written");
+  REQUIRE_EQ(size_of(&b), size);
+  REQUIRE_EQ(kmb_results_count(kmb_sweep_results(sweep)), 1);
+  REQUIRE_OK(kmb_sweep_add(sweep, r));
+  kmb_sweep_close(sweep);
+  finish(&b);
+}
+
+/* Two points that are redacted alike would be one. */
+static void points_that_read_as_secrets_are_refused(void) {
+  static const kmb_pair axes[] = {{"token", "8"}};
+  const double ns[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  bed b;
+  kmb_bench_params p = kmb_bench_params_init();
+  kmb_result *r = NULL;
+  begin(&b);
+  kmb_sweep *sweep = open_it(&b);
+  p.name = "copy";
+  p.axes = axes;
+  p.axis_count = 1;
+  REQUIRE_OK(kmb_result_from_samples(b.device, &p, ns, 8, 0, &r));
+  REQUIRE_STATUS(kmb_sweep_add(sweep, r), KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "redacted");
   kmb_result_destroy(r);
+  r = measure(&b, "token=hunter2", "1");
+  REQUIRE_STATUS(kmb_sweep_add(sweep, r), KMB_ERR_INVALID);
+  kmb_result_destroy(r);
+  REQUIRE_EQ(size_of(&b), 0);
+  kmb_sweep_close(sweep);
+  finish(&b);
+}
+
+/* The child's line would be a second one of the parent's point. */
+static void a_forked_child_adds_nothing(void) {
+  bed b;
+  int status = 0;
+  begin(&b);
+  kmb_sweep *sweep = open_it(&b);
+  kmb_result *r = measure(&b, "copy", "1");
+  pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (!child) _exit(kmb_sweep_add(sweep, r) == KMB_ERR_FORKED ? 0 : 1);
+  REQUIRE_EQ(waitpid(child, &status, 0), child);
+  REQUIRE_EQ(status, 0);
+  REQUIRE_EQ(size_of(&b), 0);
+  REQUIRE_OK(kmb_sweep_add(sweep, r));
   kmb_sweep_close(sweep);
   finish(&b);
 }
@@ -300,6 +363,9 @@ int main(void) {
   RUN(doubled_points_are_refused);
   RUN(a_file_is_of_one_sweep_at_a_time);
   RUN(places_that_take_nothing_are_told);
+  RUN(a_full_disk_takes_nothing);
+  RUN(points_that_read_as_secrets_are_refused);
+  RUN(a_forked_child_adds_nothing);
   RUN(each_allocation_may_fail);
   return 0;
 }

@@ -47,8 +47,8 @@ typedef struct kmb_candidate {
    *  enough, kmb_compare_params says. One round. */
   const kmb_bench_params *bench;
   /** Tuned before it is compared: each configuration is measured briefly, and
-   *  checked, and the fastest is kept. NULL: `bench->config` is. At most 65536
-   *  configurations. */
+   *  checked, and the fastest is kept. NULL: `bench->config` is. At most 64
+   *  knobs and 65536 configurations. */
   const kmb_knob *knobs;
   uint64_t knob_count;
   /** Points at which to tune: the configuration with the smallest geometric

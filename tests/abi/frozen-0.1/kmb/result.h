@@ -162,7 +162,7 @@ typedef int32_t kmb_value;
   X(NCU_MEM_BUSY, 109, F64, "ncu_mem_busy_pct", "%")            \
   X(NCU_BANDWIDTH, 110, F64, "ncu_max_bandwidth_pct", "%")      \
   X(NCU_MEM_PIPES, 111, F64, "ncu_mem_pipes_busy_pct", "%")     \
-  X(OCCUPANCY, 112, F64, "achieved_occupancy_pct", "%")        \
+  X(OCCUPANCY, 112, F64, "achieved_occupancy_pct", "%")         \
   X(WORLD_SIZE, 120, U64, "world_size", "1")                    \
   X(RANK, 121, U64, "rank", "1")                                \
   X(NODES, 122, U64, "nodes", "1")                              \
@@ -602,7 +602,8 @@ KMB_API kmb_status kmb_results_write_table(const kmb_results *results,
                                            kmb_write_fn write, void *user);
 
 /** Reads a JSON document that kmb_results_write_json() or
- *  kmb_result_write_json() wrote.
+ *  kmb_result_write_json() wrote, or the results in one of
+ *  kmb_comparison_write_json().
  *  @param read   gives the input, at most 1 GiB in all
  *  @param user   given to `read`
  *  @param hooks  memory and log of the list; NULL for none
