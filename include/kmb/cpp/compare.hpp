@@ -71,31 +71,32 @@ public:
 private:
   friend class comparison;
   /* A benchmark and its launch. */
-  struct point {
+  class point {
+  public:
     template <class F>
-    point(benchmark to_measure, F f)
-        : what(std::move(to_measure)), call(benchmark::call<F>),
-          launch(std::make_shared<F>(std::move(f))) {}
-    void settle() {
-      params = what.settled();
-      params.launch = call;
-      params.launch_user = launch.get();
+    point(benchmark what, F f)
+        : what_(std::move(what)), call_(benchmark::call<F>),
+          launch_(std::make_shared<F>(std::move(f))) {}
+    const kmb_bench_params *settled() {
+      params_ = what_.settled();
+      params_.launch = call_;
+      params_.launch_user = launch_.get();
+      return &params_;
     }
-    benchmark what;
-    kmb_launch_fn call;
-    std::shared_ptr<void> launch;
-    kmb_bench_params params = kmb_bench_params_init();
+
+  private:
+    benchmark what_;
+    kmb_launch_fn call_;
+    std::shared_ptr<void> launch_;
+    kmb_bench_params params_ = kmb_bench_params_init();
   };
   /* Pointers into this object, so it may not move until they were used. */
   kmb_candidate settled() {
     kmb_candidate c = kmb_candidate_init();
-    what_.settle();
-    c.bench = &what_.params;
+    c.bench = what_.settled();
     bare_points_.clear();
-    for (point &one : points_) {
-      one.settle();
-      bare_points_.push_back(&one.params);
-    }
+    for (point &one : points_)
+      bare_points_.push_back(one.settled());
     if (!points_.empty()) c.tune_at = bare_points_.data();
     c.tune_at_count = points_.size();
     bare_values_.clear();

@@ -1,7 +1,12 @@
 /* Comparisons in C++, with and without exceptions. */
+#ifndef KMB_TESTS_CPP_COMPARE_CASES_HPP
+#define KMB_TESTS_CPP_COMPARE_CASES_HPP
+
 #include "front.hpp"
 
 #include <set>
+
+namespace compare {
 
 namespace {
 
@@ -59,15 +64,19 @@ void candidates_are_lambdas_and_rows_are_read() {
   REQUIRE(c.ratios(2).empty() && c.arms(2).empty());
 }
 
-const kmb::knobs grid{{"tile", {"1", "2", "4"}}, {"order", {"ij", "ji"}}};
+kmb::knobs grid() {
+  return {{"tile", {"1", "2", "4"}}, {"order", {"ij", "ji"}}};
+}
 
 void knobs_count_as_in_c() {
   const char *const tiles[] = {"1", "2", "4"}, *const orders[] = {"ij", "ji"};
   const kmb_knob bare[] = {{"tile", tiles, 3}, {"order", orders, 2}};
   for (std::uint32_t config = 0; config < 6; config++) {
     for (std::size_t i = 0; i < 2; i++)
-      REQUIRE_EQ(grid.position(config, i), kmb_knob_value(bare, 2, config, i));
-    REQUIRE(grid.value(config, 0) == tiles[kmb_knob_value(bare, 2, config, 0)]);
+      REQUIRE_EQ(grid().position(config, i),
+                 kmb_knob_value(bare, 2, config, i));
+    REQUIRE(grid().value(config, 0) ==
+            tiles[kmb_knob_value(bare, 2, config, 0)]);
   }
   kmb::knobs added;
   added.add("a", {"x", "y"});
@@ -78,7 +87,7 @@ void knobs_count_as_in_c() {
 void a_candidate_is_tuned() {
   kmb::device device = host();
   std::set<std::string> tried;
-  const auto launch = [&, knobs = grid](const kmb::launch &l) -> kmb_status {
+  const auto launch = [&, knobs = grid()](const kmb::launch &l) -> kmb_status {
     tried.insert(knobs.value(l.config(), 0) + knobs.value(l.config(), 1));
     if (knobs.value(l.config(), 1) == "ji") return 7; /* does not work */
     spend(20000 * static_cast<unsigned>(std::stoi(knobs.value(l.config(), 0))));
@@ -87,7 +96,7 @@ void a_candidate_is_tuned() {
   const kmb::comparison c =
       must(kmb::compare(device,
                         {{quick("plain"), [] { spend(20000); }},
-                         kmb::candidate(quick("tuned"), launch).tune(grid)},
+                         kmb::candidate(quick("tuned"), launch).tune(grid())},
                         few()));
   REQUIRE_EQ(tried.size(), 6);
   const kmb_compare_row row = must(c.row(1));
@@ -95,10 +104,10 @@ void a_candidate_is_tuned() {
   REQUIRE_EQ(row.configs, 6);
   REQUIRE_EQ(row.configs_failed, 3);
   HAS(row.config_text, "order=ij");
-  REQUIRE(grid.value(row.config, 1) == "ij");
+  REQUIRE(grid().value(row.config, 1) == "ij");
   REQUIRE_EQ(c.arms(1).size(), 6);
   for (const kmb_compare_arm &arm : c.arms(1))
-    REQUIRE_EQ(arm.status, grid.value(arm.config, 1) == "ij" ? 0 : 7);
+    REQUIRE_EQ(arm.status, grid().value(arm.config, 1) == "ij" ? 0 : 7);
 }
 
 void tuning_has_points_of_its_own() {
@@ -113,7 +122,7 @@ void tuning_has_points_of_its_own() {
                                      REQUIRE(elsewhere > 0 && l.config() < 6);
                                      spend(20000);
                                    })
-                        .tune(grid)
+                        .tune(grid())
                         .tune_at(quick("small"),
                                  [&] {
                                    elsewhere++;
@@ -159,7 +168,7 @@ void a_callback_s_own_status_comes_back() {
 
 } // namespace
 
-int main() {
+static void all() {
   RUN(candidates_are_lambdas_and_rows_are_read);
   RUN(knobs_count_as_in_c);
   RUN(a_candidate_is_tuned);
@@ -167,3 +176,7 @@ int main() {
   RUN(what_cannot_be_compared_says_so);
   RUN(a_callback_s_own_status_comes_back);
 }
+
+} // namespace compare
+
+#endif
