@@ -9,11 +9,12 @@
 from . import work
 from ._library import version as library_version
 from .bench import bench
+from .comm import Comm, Transport
 from .compare import Candidate, Comparison, Row, compare
 from .device import Device
 from .errors import BusyError, CancelledError, CaptureError, DeadlineError, \
     Error, ForkedError, FormatError, IncorrectError, InvalidError, LostError, \
-    NotPermittedError, OutOfMemoryError, StaleError, StreamError, \
+    NotPermittedError, OutOfMemoryError, RankError, StaleError, StreamError, \
     UnavailableError, UnsupportedError, VendorError
 from .result import Finding, Result, load, loads, save, table
 from .trace import Gaps, gaps
@@ -21,11 +22,11 @@ from .work import Work
 
 __version__ = '0.1.0'
 __all__ = [
-    'BusyError', 'CancelledError', 'Candidate', 'CaptureError',
+    'BusyError', 'CancelledError', 'Candidate', 'CaptureError', 'Comm',
     'Comparison', 'DeadlineError', 'Device', 'Error', 'Finding',
     'ForkedError', 'FormatError', 'Gaps', 'IncorrectError', 'InvalidError',
-    'LostError', 'NotPermittedError', 'OutOfMemoryError', 'Result', 'Row',
-    'StaleError', 'StreamError', 'UnavailableError', 'UnsupportedError',
-    'VendorError', 'Work', 'bench', 'compare', 'gaps', 'library_version',
+    'LostError', 'NotPermittedError', 'OutOfMemoryError', 'RankError',
+    'Result', 'Row', 'StaleError', 'StreamError', 'Transport',
+    'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench', 'compare', 'gaps', 'library_version',
     'load', 'loads', 'save', 'table', 'work',
 ]

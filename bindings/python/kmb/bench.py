@@ -1,4 +1,5 @@
 """Measuring a callable."""
+import contextlib
 import ctypes
 import os
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
     replaced, torch_module
 from ._call import Call
 from ._library import check, lib
+from .comm import Comm, joined
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
@@ -67,6 +69,7 @@ class Plan:
         self.params.name = name.encode('utf-8', 'replace')
         self.metadata: Dict[str, str] = {}
         self.buffers = ctypes.c_void_p()
+        self.ranks: Optional[Comm] = None
 
     def keep(self, value: Any) -> Any:
         """Something that must live until the measurement has ended."""
@@ -97,6 +100,8 @@ class Plan:
             note.pair_count = len(self.metadata)
             self.params.metadata = ctypes.pointer(note)
         self.params.buffers = self.buffers
+        if self.ranks is not None:
+            self.params.comm = self.ranks.handle
 
     def measure(self) -> Result:
         """Runs it."""
@@ -106,7 +111,10 @@ class Plan:
             status = self.call.run(lambda: int(lib.kmb_bench(
                 self.device.handle, ctypes.byref(self.params),
                 ctypes.byref(out))))
-            check(status)
+            if self.ranks is None:
+                check(status)
+            else:
+                self.ranks.raise_for(status)
         except BaseException:
             lib.kmb_result_destroy(out)
             raise
@@ -194,9 +202,17 @@ class Options:
         return inputs or sum(n for _, n in cold)
 
 
-def slot_count(device: Device, options: Options, regions: Sequence[Region],
-               limit: int) -> int:
-    """Slots that make inputs cold, as far as ``limit`` bytes go."""
+def slot_count(plan: Plan, options: Options, regions: Sequence[Region],
+               limit: Optional[int]) -> int:
+    """Slots that make inputs cold, as far as ``limit`` bytes go; on every rank
+    as many."""
+    count = _slots_here(plan.device, options, regions,
+                        memory_limit(plan.device, limit))
+    return count if plan.ranks is None else plan.ranks.agree(count)
+
+
+def _slots_here(device: Device, options: Options, regions: Sequence[Region],
+                limit: int) -> int:
     cold = options.cold_bytes(regions)
     if not cold:
         return 1
@@ -305,8 +321,8 @@ def set_up_on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
     regions = arguments.regions
     rotates = plan.params.cache in (_abi.KMB_CACHE_DEFAULT,
                                     _abi.KMB_CACHE_ROTATED)
-    slots = slot_count(plan.device, options, regions, memory_limit(
-        plan.device, how['memory_limit'])) if rotates else 1
+    slots = slot_count(plan, options, regions,
+                       how['memory_limit']) if rotates else 1
     roles = [options.role(r) for r in regions]
     all_args, places, _ = copies(arguments, regions, roles, options, slots)
     describe(plan, regions, roles, places, options)
@@ -428,6 +444,7 @@ class Settings:
     ceilings: bool = True
     threads: int = 0
     metadata: Optional[Mapping[str, Any]] = None
+    boundary: Optional[str] = None
 
     def apply(self, plan: Plan, arguments: Arguments) -> None:
         """Writes them into a plan."""
@@ -461,6 +478,8 @@ class Settings:
         if self.axes:
             plan.params.axes = plan.pairs(self.axes)
             plan.params.axis_count = len(self.axes)
+        if self.boundary is not None:
+            plan.params.boundary = self.boundary.encode('utf-8', 'replace')
         if self.work is not None:
             plan.params.work = ctypes.pointer(plan.keep(self.work).raw)
         plan.metadata.update({str(k): str(v)
@@ -493,7 +512,8 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           seed: Optional[int] = None, confirm: bool = True,
           ceilings: bool = True, threads: int = 0,
           metadata: Optional[Mapping[str, Any]] = None,
-          memory_limit: Optional[int] = None) -> Result:
+          memory_limit: Optional[int] = None, comm: Any = None,
+          boundary: Optional[str] = None) -> Result:
     """Measures ``fn(*args, **kwargs)``.
 
     Arrays among the arguments (torch tensors, numpy arrays, also within lists,
@@ -521,28 +541,62 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
     :param rounds: repeats with fresh memory
     :param warmup_ms: longest warm-up; 0 for one call a slot
     :param memory_limit: bytes that copies of arguments may take
+    :param comm: the ranks that measure together, each with the same call: a
+        process group of torch, a communicator of mpi4py, or a :class:`kmb.Comm`
+    :param boundary: what the callable encloses; by default "all that the
+        callback enqueues"
 
-    What the callable raises comes out as it is. Ctrl-C ends the measurement.
+    What the callable raises comes out as it is, and on other ranks as
+    :class:`kmb.RankError`. Ctrl-C ends the measurement.
     """
     how = {'check': check, 'tolerance': tolerance, 'reset': reset,
            'memory_limit': memory_limit}
-    arguments = Arguments(fn, args, dict(kwargs or {}))
-    options = Options(arguments, mutates, outputs, warm, touched or {})
-    where = device_of(device, arguments)
-    plan = Plan(where, _named(fn) if name is None else name)
-    Settings(axes, work, tolerance, cache, timer, launch, require, rounds,
-             target_pct, min_wall_ms, max_wall_ms, warmup_ms, idle_ms,
-             min_samples, max_samples, batch, seed, confirm, ceilings, threads,
-             metadata).apply(plan, arguments)
-    try:
-        if where.backend == 'host':
-            overhead = set_up_on_host(plan, fn, arguments, options, how)
-            result = plan.measure()
-            return amended(result, overhead_found(result, overhead))
+    settings = Settings(
+        axes, work, tolerance, cache, timer, launch, require, rounds,
+        target_pct, min_wall_ms, max_wall_ms, warmup_ms, idle_ms, min_samples,
+        max_samples, batch, seed, confirm, ceilings, threads, metadata,
+        boundary)
+
+    def planned(ranks: Optional[Comm]) -> Prepared:
+        arguments = Arguments(fn, args, dict(kwargs or {}))
+        options = Options(arguments, mutates, outputs, warm, touched or {})
+        where = device_of(device, arguments)
+        plan = Plan(where, _named(fn) if name is None else name)
+        plan.ranks = ranks
+        settings.apply(plan, arguments)
+        return Prepared(plan, fn, arguments, options, how)
+
+    stack = contextlib.ExitStack()
+    with contextlib.closing(stack), joined(comm) as ranks:
+        with ranks.setting_up() if ranks else contextlib.nullcontext():
+            one = planned(ranks)
+            stack.callback(one.plan.close)
+            measure = one.set_up(stack)
+        return measure()
+
+
+@dataclass
+class Prepared:
+    """A callable and all that is said of it."""
+    plan: Plan
+    fn: Callable[..., Any]
+    arguments: Arguments
+    options: Options
+    how: Dict[str, Any]
+
+    def set_up(self, stack: contextlib.ExitStack) -> Callable[[], Result]:
+        """What then measures it, within ``stack``."""
+        if self.plan.device.backend == 'host':
+            overhead = set_up_on_host(self.plan, self.fn, self.arguments,
+                                      self.options, self.how)
+
+            def measure() -> Result:
+                result = self.plan.measure()
+                return amended(result, overhead_found(result, overhead))
+
+            return measure
         from . import _cuda  # pylint: disable=import-outside-toplevel
-        return _cuda.on_cuda(plan, fn, arguments, options, how)
-    finally:
-        plan.close()
+        return _cuda.set_up(self, stack)
 
 
 def device_of(given: Union[Device, str, None],

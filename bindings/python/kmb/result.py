@@ -136,6 +136,11 @@ class Result:
         """A row for each device operation of an iteration that was traced."""
         return list(self.get('ops', []))
 
+    @property
+    def ranks(self) -> List[Dict[str, Any]]:
+        """A row for each rank, where several measured together."""
+        return list(self.get('ranks', []))
+
     def __str__(self) -> str:
         return written(lib.kmb_result_write_text, self._handle)
 
