@@ -11,6 +11,7 @@ from ._library import version as library_version
 from .bench import bench
 from .comm import Comm, Transport
 from .compare import Candidate, Comparison, Row, compare
+from .counters import Counters, counters
 from .device import Device
 from .errors import BusyError, CancelledError, CaptureError, DeadlineError, \
     Error, ForkedError, FormatError, IncorrectError, InvalidError, LostError, \
@@ -23,10 +24,11 @@ from .work import Work
 __version__ = '0.1.0'
 __all__ = [
     'BusyError', 'CancelledError', 'Candidate', 'CaptureError', 'Comm',
-    'Comparison', 'DeadlineError', 'Device', 'Error', 'Finding',
+    'Comparison', 'Counters', 'DeadlineError', 'Device', 'Error', 'Finding',
     'ForkedError', 'FormatError', 'Gaps', 'IncorrectError', 'InvalidError',
     'LostError', 'NotPermittedError', 'OutOfMemoryError', 'RankError',
     'Result', 'Row', 'StaleError', 'StreamError', 'Transport',
-    'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench', 'compare', 'gaps', 'library_version',
-    'load', 'loads', 'save', 'table', 'work',
+    'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench',
+    'compare', 'counters', 'gaps', 'library_version', 'load', 'loads', 'save',
+    'table', 'work',
 ]

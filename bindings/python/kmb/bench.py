@@ -10,13 +10,13 @@ from . import _abi, errors
 from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
     replaced, torch_module
 from ._call import Call
-from ._library import check, lib
+from ._library import check, chosen, lib
 from .comm import Comm, joined
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
 
-_CACHES = {None: _abi.KMB_CACHE_DEFAULT, 'cold': _abi.KMB_CACHE_COLD,
+CACHES = {None: _abi.KMB_CACHE_DEFAULT, 'cold': _abi.KMB_CACHE_COLD,
            'rotated': _abi.KMB_CACHE_ROTATED, 'warm': _abi.KMB_CACHE_WARM}
 _TIMERS = {None: _abi.KMB_TIMER_AUTO, 'trace': _abi.KMB_TIMER_TRACE,
            'graph': _abi.KMB_TIMER_GRAPH, 'event': _abi.KMB_TIMER_EVENT,
@@ -44,15 +44,6 @@ REUSE_FACTOR = 2
 MOST_SLOTS = 4096
 
 Which = Iterable[Union[str, int]]
-
-
-def _chosen(table: Mapping[Optional[str], int], value: Optional[str],
-            what: str) -> int:
-    key = value.lower() if isinstance(value, str) else value
-    if key not in table:
-        raise ValueError('%s is %r, not one of %s' % (
-            what, value, ', '.join(str(k) for k in table)))
-    return table[key]
 
 
 class Plan:
@@ -445,15 +436,17 @@ class Settings:
     threads: int = 0
     metadata: Optional[Mapping[str, Any]] = None
     boundary: Optional[str] = None
+    confirm_cold: bool = False
+    counters: bool = False
 
     def apply(self, plan: Plan, arguments: Arguments) -> None:
         """Writes them into a plan."""
         params = plan.params
-        params.cache = _chosen(_CACHES, self.cache, 'cache')
-        params.timer = _chosen(_TIMERS, self.timer, 'timer')
-        params.launch_mode = _chosen(_MODES, self.launch, 'launch')
+        params.cache = chosen(CACHES, self.cache, 'cache')
+        params.timer = chosen(_TIMERS, self.timer, 'timer')
+        params.launch_mode = chosen(_MODES, self.launch, 'launch')
         for one in self.require:
-            params.flags |= _chosen(_REQUIRE, one, 'require')  # type: ignore
+            params.flags |= chosen(_REQUIRE, one, 'require')  # type: ignore
         params.rounds, params.batch = self.rounds, self.batch
         params.threads, params.target_pct = self.threads, self.target_pct
         params.min_wall_ns = self.min_wall_ms * 1e6
@@ -472,6 +465,8 @@ class Settings:
             params.flags |= _abi.KMB_BENCH_TOLERANCE
         params.flags |= 0 if self.confirm else _abi.KMB_BENCH_NO_CONFIRM
         params.flags |= 0 if self.ceilings else _abi.KMB_BENCH_NO_CEILINGS
+        params.flags |= _abi.KMB_BENCH_CONFIRM_COLD * self.confirm_cold
+        params.flags |= _abi.KMB_BENCH_COUNTERS * self.counters
         self._describe(plan, arguments)
 
     def _describe(self, plan: Plan, arguments: Arguments) -> None:
@@ -488,7 +483,8 @@ class Settings:
             plan.metadata['python.not_rotated'] = ', '.join(arguments.fixed)
 
 
-def _named(fn: Callable[..., Any]) -> str:
+def name_of(fn: Callable[..., Any]) -> str:
+    """What a callable is called."""
     return str(getattr(fn, '__name__', type(fn).__name__))
 
 
@@ -512,7 +508,8 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           seed: Optional[int] = None, confirm: bool = True,
           ceilings: bool = True, threads: int = 0,
           metadata: Optional[Mapping[str, Any]] = None,
-          memory_limit: Optional[int] = None, comm: Any = None,
+          memory_limit: Optional[int] = None, confirm_cold: bool = False,
+          counters: bool = False, comm: Any = None,
           boundary: Optional[str] = None) -> Result:
     """Measures ``fn(*args, **kwargs)``.
 
@@ -531,8 +528,8 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
     :param outputs: arguments that are wholly written
     :param warm: arguments that a cache holds when the callable starts
     :param touched: bytes that one call touches of an argument
-    :param check: ``check(returned, *args, **kwargs)`` gives None or True, False,
-        or the largest error, which ``tolerance`` bounds
+    :param check: ``check(returned, *args, **kwargs)`` gives None or True,
+        False, or the largest error, which ``tolerance`` bounds
     :param reset: ``reset(*args, **kwargs)``, untimed, before each iteration
     :param cache: "cold", "rotated" or "warm"
     :param timer: "trace", "graph", "event" or "host"
@@ -541,6 +538,10 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
     :param rounds: repeats with fresh memory
     :param warmup_ms: longest warm-up; 0 for one call a slot
     :param memory_limit: bytes that copies of arguments may take
+    :param confirm_cold: read by a hardware counter, after timing, how much came
+        from DRAM, which proves the cache state
+    :param counters: read the preset of hardware counters, after timing; what
+        keeps either from being read is said in the result
     :param comm: the ranks that measure together, each with the same call: a
         process group of torch, a communicator of mpi4py, or a :class:`kmb.Comm`
     :param boundary: what the callable encloses; by default "all that the
@@ -555,13 +556,13 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
         axes, work, tolerance, cache, timer, launch, require, rounds,
         target_pct, min_wall_ms, max_wall_ms, warmup_ms, idle_ms, min_samples,
         max_samples, batch, seed, confirm, ceilings, threads, metadata,
-        boundary)
+        boundary, confirm_cold, counters)
 
     def planned(ranks: Optional[Comm]) -> Prepared:
         arguments = Arguments(fn, args, dict(kwargs or {}))
         options = Options(arguments, mutates, outputs, warm, touched or {})
         where = device_of(device, arguments)
-        plan = Plan(where, _named(fn) if name is None else name)
+        plan = Plan(where, name_of(fn) if name is None else name)
         plan.ranks = ranks
         settings.apply(plan, arguments)
         return Prepared(plan, fn, arguments, options, how)

@@ -6,12 +6,11 @@ neither. :func:`kmb.bench` takes all of these as ``comm``."""
 import contextlib
 import ctypes
 import weakref
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, \
-    Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _abi, errors
 from ._arrays import torch_module
-from ._library import check, error_of, lib
+from ._library import check, chosen, error_of, lib
 
 _BARRIERS = {None: _abi.KMB_BARRIER_AUTO, 'flag': _abi.KMB_BARRIER_FLAG,
              'stream': _abi.KMB_BARRIER_STREAM, 'nccl': _abi.KMB_BARRIER_NCCL,
@@ -211,14 +210,6 @@ class _Calls:
         self.guarded(self.on_abort, status, message.decode('utf-8', 'replace'))
 
 
-def _chosen(table: Mapping[Optional[str], int], value: Optional[str],
-            what: str) -> int:
-    if value not in table:
-        raise ValueError('%s is %r, not one of %s' % (
-            what, value, ', '.join(str(k) for k in table)))
-    return table[value]
-
-
 def _params(calls: _Calls, deadline_s: float = 0.0,
             first_deadline_s: float = 0.0, barrier: Optional[str] = None,
             multicast: Optional[str] = None, collective: Optional[str] = None,
@@ -228,8 +219,8 @@ def _params(calls: _Calls, deadline_s: float = 0.0,
     params.struct_size = ctypes.sizeof(params)
     params.deadline_ns = deadline_s * 1e9
     params.first_deadline_ns = first_deadline_s * 1e9
-    params.barrier = _chosen(_BARRIERS, barrier, 'barrier')
-    params.multicast = _chosen(_MULTICAST, multicast, 'multicast')
+    params.barrier = chosen(_BARRIERS, barrier, 'barrier')
+    params.multicast = chosen(_MULTICAST, multicast, 'multicast')
     params.skew_samples = skew_samples
     for key, value in (('collective', collective), ('topology', topology),
                        ('fabric', fabric)):
