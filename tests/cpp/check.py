@@ -16,7 +16,7 @@ import tempfile
 
 SKIPPED = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
-WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror',
+WARNINGS = ['-pthread', '-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror',
             '-Wno-unused-result']
 SANITIZED = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-g']
 

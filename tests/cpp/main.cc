@@ -2,6 +2,7 @@
  * goes into compiling its headers. Takes the folder of traces. */
 #include "compare_cases.hpp"
 #include "front_cases.hpp"
+#include "ranks_cases.hpp"
 #ifndef KMB_NO_EXCEPTIONS
 #include "throws_cases.hpp"
 #endif
@@ -10,6 +11,7 @@ int main(int count, char **arguments) {
   REQUIRE(count == 2);
   front::all(arguments[1]);
   compare::all();
+  ranks::all();
 #ifndef KMB_NO_EXCEPTIONS
   throws::all();
 #endif

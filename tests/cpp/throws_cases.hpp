@@ -6,6 +6,8 @@
 
 #include "front.hpp"
 
+#include <thread>
+
 kmb_status opens_without_exceptions(const char *name);
 
 namespace throws {
@@ -156,6 +158,25 @@ void out_of_a_comparison() {
   works(device);
 }
 
+void out_of_one_rank_of_two() {
+  const std::vector<kmb::communicator> all = kmb::communicator::threads(2);
+  std::thread other([&] {
+    kmb::device device = host();
+    REQUIRE(thrown(11, [&] {
+      return quick("ranks").ranks(all[1]).run(device, [] { throw mine{11}; });
+    }));
+  });
+  kmb::device device = host();
+  try {
+    static_cast<void>(quick("ranks").ranks(all[0]).run(device, [] {}));
+    REQUIRE(false);
+  } catch (const kmb::error &why) {
+    REQUIRE(why.status() > 0);
+    REQUIRE_HAS(why.what(), "rank 1 failed");
+  }
+  other.join();
+}
+
 void calls_within_callbacks_have_their_own() {
   kmb::device device = host();
   int busy = 0;
@@ -210,6 +231,7 @@ static void all() {
   RUN(a_hook_s_exception_leaves_the_caller_s_cancel);
   RUN(while_a_handle_is_freed_it_is_dropped);
   RUN(out_of_a_comparison);
+  RUN(out_of_one_rank_of_two);
   RUN(calls_within_callbacks_have_their_own);
   RUN(an_error_can_be_thrown_through);
   RUN(both_kinds_of_units_link_together);
