@@ -685,6 +685,17 @@ OP_KINDS: List[Tuple[Any, ...]] = [
     ("MEMSET", 3, "memset"),
     ("GRAPH", 4, "graph"),
 ]
+COUNTERS_SOL: List[Tuple[Any, ...]] = [
+    ("DRAM_READ", 0, "dram__bytes_read.sum", "B", "read from DRAM"),
+    ("DRAM_WRITE", 1, "dram__bytes_write.sum", "B", "written to DRAM"),
+    ("OCCUPANCY", 2, "sm__warps_active.avg.pct_of_peak_sustained_active", "%", "ncu's Achieved Occupancy"),
+    ("L2_HIT", 3, "lts__t_sector_hit_rate.pct", "%", "ncu's L2 Hit Rate"),
+    ("COMPUTE", 4, "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Compute (SM) Throughput"),
+    ("MEMORY", 5, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Memory Throughput"),
+    ("MEM_BUSY", 6, "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Busy"),
+    ("MEM_BANDWIDTH", 7, "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Max Bandwidth"),
+    ("MEM_ISSUE", 8, "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Pipes Busy"),
+]
 
 
 class kmb_pair(ctypes.Structure):
