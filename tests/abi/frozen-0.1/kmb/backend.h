@@ -352,7 +352,8 @@ typedef struct kmb_backend_ops {
   kmb_status (*fill_random)(void *self, const kmb_fill *fill);
 
   /** The stream that the launch callback gets: the caller's, or one of the
-   *  backend's own if `callers` is NULL. */
+   *  backend's own if `callers` is NULL. A comparison opens one for each of its
+   *  candidates before it closes any; they run by turns. */
   kmb_status (*stream_open)(void *self, void *callers, void **stream);
   void (*stream_close)(void *self, void *stream);
   /** Waits until everything enqueued has ended. KMB_ERR_TIMEOUT after
