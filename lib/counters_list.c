@@ -21,7 +21,7 @@ static void take_in(void *user, const kmb_device_op *op) {
   if (l->seen++ >= KMBI_COUNTER_KERNELS) return;
   const char *name = op->name && *op->name ? op->name : "(no name)";
   c->kernels[c->info.kernels++] = (kmbi_kernel){
-      kmbi_arena_copy(&c->arena, name), op->duration_ns, op->stream};
+      kmbi_arena_copy(&c->arena, name), op->duration_ns, op->stream, op->shape};
 }
 
 static kmb_status trace(kmbi_run *run, void *plan, listing *l) {
