@@ -137,9 +137,10 @@ static kmb_status take(kmbi_run *run, const kmb_counters_params *p,
   c->metric_count = p->metric_count;
   c->info.replay = replay_of(run, p->replay);
   c->info.cache = run->choice.cache;
+  kmb_status status =
+      kmbi_counters_list(run, p->replay == KMB_REPLAY_AUTO && !p->kernel, c);
   c->info.mode = mode_name(
       c->info.replay, run->p.graphs || run->p.launch_mode == KMB_LAUNCH_GRAPH);
-  kmb_status status = kmbi_counters_list(run, c);
   if (!status) status = kmbi_counters_choose(c, p);
   if (!status && launches) status = kmbi_counters_launches(run, c);
   return status ? status : collect(run, p, c);

@@ -40,8 +40,9 @@ struct kmb_counters {
  * compared with what the driver says, for which it is launched once more. */
 kmb_status kmbi_counters_take(kmbi_run *run, const kmb_counters_params *params,
                               bool launches, kmb_counters **out);
-/* Traces one iteration and keeps its kernels (counters_list.c). */
-kmb_status kmbi_counters_list(kmbi_run *run, kmb_counters *c);
+/* Traces one iteration and keeps its kernels (counters_list.c). With `any`, one
+ * that consists of copies and sets alone is read as a whole. */
+kmb_status kmbi_counters_list(kmbi_run *run, bool any, kmb_counters *c);
 /* Which of them are asked for. */
 kmb_status kmbi_counters_choose(kmb_counters *c,
                                 const kmb_counters_params *params);

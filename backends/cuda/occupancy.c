@@ -4,17 +4,16 @@
 
 static bool ask(kmbi_cuda *self, kmbi_cuda_unit *unit) {
   const struct {
-    int attribute;
     int *value;
-    int least;
+    int attribute, least;
   } wanted[] = {
-      {KMBI_CU_ATTR_COMPUTE_CAPABILITY_MAJOR, &unit->major, 1},
-      {KMBI_CU_ATTR_WARP_SIZE, &unit->warp, 1},
-      {KMBI_CU_ATTR_MAX_THREADS_PER_MULTIPROCESSOR, &unit->threads, 1},
-      {KMBI_CU_ATTR_MAX_BLOCKS_PER_MULTIPROCESSOR, &unit->blocks, 1},
-      {KMBI_CU_ATTR_MAX_REGISTERS_PER_MULTIPROCESSOR, &unit->registers, 1},
-      {KMBI_CU_ATTR_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &unit->shared, 1},
-      {KMBI_CU_ATTR_RESERVED_SHARED_MEMORY_PER_BLOCK, &unit->reserved, 0},
+      {&unit->major, KMBI_CU_ATTR_COMPUTE_CAPABILITY_MAJOR, 1},
+      {&unit->warp, KMBI_CU_ATTR_WARP_SIZE, 1},
+      {&unit->threads, KMBI_CU_ATTR_MAX_THREADS_PER_MULTIPROCESSOR, 1},
+      {&unit->blocks, KMBI_CU_ATTR_MAX_BLOCKS_PER_MULTIPROCESSOR, 1},
+      {&unit->registers, KMBI_CU_ATTR_MAX_REGISTERS_PER_MULTIPROCESSOR, 1},
+      {&unit->shared, KMBI_CU_ATTR_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 1},
+      {&unit->reserved, KMBI_CU_ATTR_RESERVED_SHARED_MEMORY_PER_BLOCK, 0},
   };
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
     if (!kmbi_cuda_attribute(self, wanted[i].attribute, wanted[i].value) ||

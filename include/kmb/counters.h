@@ -20,7 +20,8 @@ extern "C" {
 /** How an operation is repeated, once for each pass. Values are pinned. */
 typedef int32_t kmb_replay;
 enum {
-  /** LAUNCH; GRAPH for prebuilt graphs and the launch mode GRAPH. */
+  /** LAUNCH; GRAPH for prebuilt graphs, the launch mode GRAPH, and what
+   * consists of copies and sets alone. */
   KMB_REPLAY_AUTO = 0,
   /** Each kernel is a range, the library repeats reset, cache preparation and
    *  launch: the counters belong to the cache state that was asked for. */
