@@ -260,6 +260,46 @@ static kmb_status read_samples(const reader *r, const kmbi_json *object) {
   return KMB_OK;
 }
 
+static bool count_32(const kmbi_json *node, uint32_t *to) {
+  uint64_t count = 0;
+  if (!node || !count_of(node, &count) || count > UINT32_MAX) return false;
+  *to = (uint32_t)count;
+  return true;
+}
+
+static bool three_counts(const kmbi_json *array, uint32_t *const to[3]) {
+  if (!array || array->type != KMBI_JSON_ARRAY || array->count != 3)
+    return false;
+  const kmbi_json *at = array->as.child;
+  for (size_t i = 0; i < 3; i++, at = at->next)
+    if (!count_32(at, to[i])) return false;
+  return true;
+}
+
+/* Of an operation that says how it was launched. */
+static kmb_status read_launch(const reader *r, const kmbi_json *object,
+                              kmb_op *op) {
+  static const char *const keys[] = {
+      "registers_per_thread", "local_bytes_per_thread", "static_shared_bytes",
+      "dynamic_shared_bytes"};
+  uint32_t *const numbers[] = {&op->registers, &op->local, &op->static_shared,
+                               &op->dynamic_shared};
+  uint32_t *const grid[] = {&op->grid_x, &op->grid_y, &op->grid_z};
+  uint32_t *const block[] = {&op->block_x, &op->block_y, &op->block_z};
+  const kmbi_json *sizes = kmbi_json_member(object, "grid");
+  if (!sizes) return KMB_OK;
+  bool good = three_counts(sizes, grid) &&
+              three_counts(kmbi_json_member(object, "block"), block);
+  for (size_t i = 0; good && i < sizeof keys / sizeof keys[0]; i++)
+    good = count_32(kmbi_json_member(object, keys[i]), numbers[i]);
+  op->flags = KMB_OP_HAS_LAUNCH;
+  if (good) return KMB_OK;
+  return bad(r, "ops",
+             "a launch needs grid and block, three counts each, and the counts "
+             "registers_per_thread, local_bytes_per_thread, "
+             "static_shared_bytes and dynamic_shared_bytes");
+}
+
 static kmb_status read_op(const reader *r, const kmbi_json *object,
                           kmbi_result_op *row) {
   static const char *const keys[] = {"start_ns", "duration_ns", "min_ns",
@@ -293,7 +333,7 @@ static kmb_status read_op(const reader *r, const kmbi_json *object,
   row->op.kind = kmbi_op_kind_of(kind->as.text);
   row->op.name = kmbi_arena_copy(arena, name->as.text);
   if (!row->op.kind) row->kind_name = kmbi_arena_copy(arena, kind->as.text);
-  return KMB_OK;
+  return read_launch(r, object, &row->op);
 }
 
 /* Documents of versions without rows have none. */

@@ -248,6 +248,8 @@ kmb_status kmbi_cuda_counters_collect(void *self, void *session,
                                       kmb_counter_fn emit, void *user,
                                       uint64_t *taken);
 void kmbi_cuda_counters_close(void *self, void *session);
+kmb_status kmbi_cuda_occupancy(void *self, const kmb_shape *shape,
+                               kmb_occupancy *occupancy);
 
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,

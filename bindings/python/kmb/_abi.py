@@ -238,6 +238,18 @@ KMB_VALUE_GLOBAL_LEAST_BYTES = 134
 KMB_VALUE_AGREEMENT = 135
 KMB_VALUE_ALLOCATION = 136
 KMB_VALUE_FABRIC = 137
+KMB_VALUE_LAUNCH_KERNEL = 138
+KMB_VALUE_LAUNCH_GRID = 139
+KMB_VALUE_LAUNCH_BLOCK = 140
+KMB_VALUE_REGISTERS = 141
+KMB_VALUE_LOCAL_BYTES = 142
+KMB_VALUE_STATIC_SHARED = 143
+KMB_VALUE_DYNAMIC_SHARED = 144
+KMB_VALUE_WAVES = 145
+KMB_VALUE_BLOCKS_PER_UNIT = 146
+KMB_VALUE_THEORETICAL = 147
+KMB_VALUE_OCCUPANCY_LIMIT = 148
+KMB_VALUE_OCCUPANCY_CHECK = 149
 KMB_NOTE = 1
 KMB_WARNING = 2
 KMB_DOUBT = 3
@@ -285,6 +297,7 @@ KMB_OP_KERNEL = 1
 KMB_OP_MEMCPY = 2
 KMB_OP_MEMSET = 3
 KMB_OP_GRAPH = 4
+KMB_OP_HAS_LAUNCH = 1
 KMB_TREE_UNKNOWN = 0
 KMB_TREE_CLEAN = 1
 KMB_TREE_DIRTY = 2
@@ -410,6 +423,8 @@ KMB_COUNTERS_SOL_MEM_BUSY = 6
 KMB_COUNTERS_SOL_MEM_BANDWIDTH = 7
 KMB_COUNTERS_SOL_MEM_ISSUE = 8
 KMB_COUNTERS_SOL_COUNT = 9
+KMB_OCCUPANCY_HAS_LIMITS = 1
+KMB_OCCUPANCY_CHECKED = 2
 KMB_TRACE_AUTO = 0
 KMB_TRACE_NSYS_CSV = 1
 KMB_TRACE_NSYS_SQLITE = 2
@@ -580,6 +595,18 @@ VALUES: List[Tuple[Any, ...]] = [
     ("AGREEMENT", 135, "F64", "agreement_ns", "ns"),
     ("ALLOCATION", 136, "TEXT", "allocation", ""),
     ("FABRIC", 137, "TEXT", "fabric", ""),
+    ("LAUNCH_KERNEL", 138, "TEXT", "launch_kernel", ""),
+    ("LAUNCH_GRID", 139, "TEXT", "launch_grid", ""),
+    ("LAUNCH_BLOCK", 140, "TEXT", "launch_block", ""),
+    ("REGISTERS", 141, "U64", "registers_per_thread", "1"),
+    ("LOCAL_BYTES", 142, "U64", "local_bytes_per_thread", "B"),
+    ("STATIC_SHARED", 143, "U64", "static_shared_bytes", "B"),
+    ("DYNAMIC_SHARED", 144, "U64", "dynamic_shared_bytes", "B"),
+    ("WAVES", 145, "F64", "waves", "1"),
+    ("BLOCKS_PER_UNIT", 146, "U64", "blocks_per_unit", "1"),
+    ("THEORETICAL", 147, "F64", "theoretical_occupancy_pct", "%"),
+    ("OCCUPANCY_LIMIT", 148, "TEXT", "occupancy_limit", ""),
+    ("OCCUPANCY_CHECK", 149, "TEXT", "occupancy_check", ""),
 ]
 ATTRIBUTES: List[Tuple[Any, ...]] = [
     ("BACKEND", 1, "TEXT", "backend"),
@@ -847,6 +874,10 @@ class kmb_compare_arm(ctypes.Structure):
 
 
 class kmb_counters_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_occupancy(ctypes.Structure):
     """Fields below."""
 
 
@@ -1131,6 +1162,18 @@ kmb_op._fields_ = [
     ("bytes", c_uint64),
     ("kind", c_int32),
     ("stream", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("registers", c_uint32),
+    ("local", c_uint32),
+    ("static_shared", c_uint32),
+    ("dynamic_shared", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
 ]
 
 kmb_rank._fields_ = [
@@ -1445,6 +1488,23 @@ kmb_counters_params._fields_ = [
     ("count", c_uint64),
     ("replay", c_int32),
     ("flags", c_uint32),
+]
+
+kmb_occupancy._fields_ = [
+    ("struct_size", c_size_t),
+    ("block_warps", c_uint64),
+    ("unit_warps", c_uint64),
+    ("blocks", c_uint64),
+    ("limit_registers", c_uint64),
+    ("limit_shared", c_uint64),
+    ("limit_warps", c_uint64),
+    ("limit_blocks", c_uint64),
+    ("pct", c_double),
+    ("waves", c_double),
+    ("limit", c_char_p),
+    ("check", c_char_p),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
 ]
 
 kmb_counters_info._fields_ = [
@@ -1801,6 +1861,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_counters_get_info": (c_int32, [c_void_p, POINTER(kmb_counters_info)]),
     "kmb_counters_row_count": (c_uint64, [c_void_p]),
     "kmb_counters_name": (c_int32, [c_void_p, c_uint64, POINTER(c_char_p)]),
+    "kmb_counters_launch": (c_int32, [c_void_p, c_uint64, POINTER(kmb_op)]),
+    "kmb_counters_occupancy": (c_int32, [c_void_p, c_uint64, POINTER(kmb_occupancy)]),
     "kmb_counters_value": (c_int32, [c_void_p, c_uint64, c_uint64, POINTER(c_double)]),
     "kmb_trace_format_name": (c_char_p, [c_int32]),
     "kmb_trace_load": (c_int32, [c_char_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),

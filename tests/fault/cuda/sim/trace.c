@@ -177,6 +177,7 @@ static bool spoil(uint64_t *start, uint64_t *end) {
 void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                   uint64_t start, uint64_t end) {
   uint32_t context = stream->object.context->id;
+  const kmbi_cupti_launch_plain *l = &op->launch;
   record r = {0};
   start = (start + EPOCH) / SIM_TICK * SIM_TICK;
   end = (end + EPOCH) / SIM_TICK * SIM_TICK;
@@ -191,6 +192,16 @@ void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                             .context = context,
                             .stream = stream->id,
                             .correlation = op->correlation,
+                            .registers = SIM_REGISTERS,
+                            .static_shared = SIM_STATIC_SHARED,
+                            .dynamic_shared = (int32_t)l->shared,
+                            .local = SIM_LOCAL,
+                            .grid_x = (int32_t)l->grid[0],
+                            .grid_y = (int32_t)l->grid[1],
+                            .grid_z = (int32_t)l->grid[2],
+                            .block_x = (int32_t)l->block[0],
+                            .block_y = (int32_t)l->block[1],
+                            .block_z = (int32_t)l->block[2],
                             .name = op->kernel ? op->kernel->name : "copy"};
   } else if (op->kind == COPY) {
     if (!tracer.enabled[KMBI_CUPTI_KIND_MEMCPY]) return;
