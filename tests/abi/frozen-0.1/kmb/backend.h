@@ -296,8 +296,9 @@ typedef struct kmb_record_sink {
 typedef struct kmb_code_sink {
   size_t struct_size;
   void *ctx;
-  /** A kernel and its image, NULL if there is none; what it says of hashes is
-   * not looked at. */
+  /** A kernel and its image, NULL if there is none; what it says of hashes,
+   * files and demangled names is not looked at. `code_offset` and `code_bytes`
+   * say where its instructions stand, if that is known. */
   kmb_status (*kernel)(void *ctx, const kmb_code_kernel *kernel,
                        const void *image, uint64_t bytes);
   /** Once: of the info, what the library cannot count itself. */

@@ -69,6 +69,8 @@ typedef struct sim_settings {
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
   bool distinct_images;     /* each module's image is another */
+  bool distinct_code;       /* and so are its instructions */
+  bool no_sections;         /* an image is no ELF file that can be read */
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
   /* What a multiprocessor holds */
