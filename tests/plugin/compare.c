@@ -67,6 +67,21 @@ static void a_difference_as_large_as_the_threshold_is_unresolved(void) {
   match_finish(&m);
 }
 
+/* 0.5% is beyond 0.499% and within 0.501%. */
+static void the_threshold_is_a_percentage(void) {
+  match m;
+  match_begin(&m, "tick=1", 2);
+  m.ops[0].ns = 10000000;
+  m.ops[1].ns = 10050000;
+  m.p.threshold_pct = 0.499;
+  match_run(&m);
+  REQUIRE_EQ(match_row(&m, 1).verdict, KMB_VERDICT_SLOWER);
+  m.p.threshold_pct = 0.501;
+  match_run(&m);
+  REQUIRE_EQ(match_row(&m, 1).verdict, KMB_VERDICT_SAME);
+  match_finish(&m);
+}
+
 /* What the clock's step leaves open is in the interval, however many cycles
  * read alike. */
 static void a_coarse_clock_leaves_it_open(void) {
@@ -499,6 +514,7 @@ int main(void) {
   RUN(twins_are_the_same);
   RUN(the_baseline_may_be_any);
   RUN(a_difference_as_large_as_the_threshold_is_unresolved);
+  RUN(the_threshold_is_a_percentage);
   RUN(a_coarse_clock_leaves_it_open);
   RUN(what_the_bias_may_be_is_in_the_interval);
   RUN(a_ramp_does_not_favour_the_first);
