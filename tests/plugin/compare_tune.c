@@ -158,6 +158,32 @@ static void some_failures_end_the_tuning(void) {
   }
 }
 
+/* The clock reads the same before and after. */
+static void a_time_of_0_is_no_configuration(void) {
+  match m;
+  tunable t;
+  begin_tuning(&m, &t, "tick=1000000,timers=trace");
+  for (int i = 0; i < 12; i++)
+    t.ns[i] = 100;
+  match_fails(&m, KMB_ERR_UNAVAILABLE, "its time is not above 0");
+  match_finish(&m);
+}
+
+/* As many knobs as there may be. */
+static void sixty_four_knobs_are_taken(void) {
+  static kmb_knob many[64];
+  match m;
+  tunable t;
+  begin_tuning(&m, &t, "");
+  for (int i = 0; i < 64; i++)
+    many[i] = (kmb_knob){i ? "one" : "block", blocks, i ? 1 : 3};
+  m.candidates[1].knobs = many;
+  m.candidates[1].knob_count = 64;
+  match_run(&m);
+  REQUIRE_EQ(match_row(&m, 1).configs, 3);
+  match_finish(&m);
+}
+
 static void none_that_works_is_a_failure(void) {
   match m;
   tunable t;
@@ -263,6 +289,8 @@ int main(void) {
   RUN(of_two_that_are_as_fast_the_first_tried_is_kept);
   RUN(what_fails_is_passed_over_with_its_reason);
   RUN(some_failures_end_the_tuning);
+  RUN(a_time_of_0_is_no_configuration);
+  RUN(sixty_four_knobs_are_taken);
   RUN(none_that_works_is_a_failure);
   RUN(a_budget_that_ends_leaves_it_untuned);
   RUN(it_is_tuned_at_the_points_that_are_given);
