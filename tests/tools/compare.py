@@ -443,6 +443,50 @@ def output_that_cannot_be_written_is_no_pass(folder):
         assert done.returncode == 2 and b'could not be written' in done.stderr
 
 
+def code_of(*kernels, unseen=0):
+    rows = [{'name': name, 'grid': [1, 1, 1], 'block': [32, 1, 1],
+             'launches': 1, 'dynamic_shared_bytes': 0, 'sha256': image * 64,
+             **({'code_sha256': code * 64, 'code_offset': 64, 'code_bytes': 16}
+                if code else {})} for name, image, code in kernels]
+    return {'keys': {'code': rows, 'code_omitted': 0, 'code_unseen': unseen}}
+
+
+def the_same_code_is_told_from_another(folder):
+    old = code_of(('gemm', '0', 'a'), ('copy', '0', 'b'))
+    for new, word, kernels in (
+            (code_of(('gemm', '1', 'a'), ('copy', '1', 'b')), 'same code',
+             ['same code', 'same code']),
+            (code_of(('gemm', '1', 'a'), ('copy', '1', 'c')), 'different code',
+             ['same code', 'different code']),
+            (code_of(('gemm', '1', 'a')), 'different code',
+             ['same code', 'different code']),
+            (code_of(('gemm', '1', 'a'), ('copy', '1', None)), 'unknown code',
+             ['same code', 'unknown code']),
+            (code_of(('gemm', '1', 'a'), unseen=1), 'unknown code',
+             ['same code', 'unknown code']),
+            ({}, 'unknown code', ['unknown code', 'unknown code'])):
+        status, row = verdict_of(folder, old, new)
+        assert status == 0 and row['code'] == word, (new, row)
+        assert [k['code'] for k in row['kernels']] == kernels, row
+        for kernel in row['kernels']:
+            assert ('reason' in kernel) == (kernel['code'] == 'unknown code')
+    status, row = verdict_of(folder, {}, {})
+    assert status == 0 and 'code' not in row and 'kernels' not in row
+    files = (write(folder, 'old', old), write(
+        folder, 'new', code_of(('gemm', '1', 'c'), ('fill', '1', 'd'))))
+    status, out, err = run(*files)
+    assert status == 0 and not err
+    text = out[out.index('Code of the kernels:\n'):].splitlines()
+    assert text[1].endswith('  different code')
+    assert text[2:] == ['  gemm  different code',
+                        '  copy  only in the old result',
+                        '  fill  only in the new result'], text
+    status, out, _ = run(*files, '--format', 'md')
+    assert status == 0 and '  - gemm  different code\n' in out
+    status, out, _ = run(write(folder, 'old', {}), write(folder, 'new', {}))
+    assert status == 0 and 'Code' not in out
+
+
 def no_permission_is_said(folder):
     status, _, err = run(folder, folder)
     assert status == 2 and 'directory' in err.lower(), err
@@ -469,7 +513,7 @@ def ten_thousand_results_are_compared(folder):
 
 def main():
     helpers = (main, write, run, verdict_of, documents, axes_of, columns,
-               on_terminal)
+               code_of, on_terminal)
     with tempfile.TemporaryDirectory() as folder:
         for name, test in list(globals().items()):
             if callable(test) and test not in helpers and \

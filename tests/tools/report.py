@@ -424,6 +424,27 @@ def a_failed_write_leaves_the_old_report(folder):
     assert status == 3 and 'No space left on device' in err, err
 
 
+def code_that_was_captured_is_a_table(folder):
+    known = {'name': '_Z4gemmPf', 'demangled': 'gemm(float*)',
+             'architecture': 'sm_90', 'sha256': '0123456789abcdef' * 4,
+             'file': 'gemm.cubin', 'grid': [1, 1, 1], 'block': [32, 1, 1],
+             'launches': 1, 'dynamic_shared_bytes': 65536, 'registers': 168,
+             'static_shared_bytes': 1024, 'local_bytes': 16,
+             'max_threads': 384, 'blocks_per_unit': 2}
+    bare = {'name': 'copy', 'grid': [1, 1, 1], 'block': [32, 1, 1],
+            'launches': 1, 'dynamic_shared_bytes': 0}
+    path = write(folder, 'code.json', {'code': [known, bare]})
+    page = Page(report(folder, 'html', path, '--plots', 0))
+    rows = [row[1:] for row in page.rows if len(row) == 9]
+    assert rows[1] == ['gemm(float*)', 'sm_90', '168', '1024', '65536', '16',
+                       '2', '0123456789ab in gemm.cubin'], rows
+    assert rows[2] == ['copy', 'unknown', 'unknown', 'unknown', '0', 'unknown',
+                       'unknown', 'none'], rows
+    path = write(folder, 'many.json', {'code': [bare] * 256})
+    assert 'more kernels stand in the files' in report(folder, 'md', path)
+    assert '## Code' not in report(folder, 'md', RESULT)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         plots = 'without cairo' not in report(folder, 'md', RESULT)

@@ -307,6 +307,61 @@ static void write_severity(document *d, const report_data *data,
   document_item(d, word, point);
 }
 
+static void code_row(document *d, const kmb_result *r,
+                     const kmb_code_kernel *k) {
+  char text[320];
+  bool asked = k->flags & KMB_CODE_HAS_ATTRIBUTES;
+  point_text(r, text, sizeof text);
+  document_cell(d, text);
+  document_cell(d, k->demangled ? k->demangled : k->name);
+  document_cell(d, *k->arch ? k->arch : "unknown");
+  const struct {
+    uint64_t count;
+    bool known;
+  } counts[] = {{k->registers, asked},
+                {k->static_shared_bytes, asked},
+                {k->dynamic_shared_bytes, true},
+                {k->local_bytes, asked},
+                {k->blocks_per_unit, k->flags & KMB_CODE_HAS_OCCUPANCY}};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    snprintf(text, sizeof text, "%llu", (unsigned long long)counts[i].count);
+    document_cell(d, counts[i].known ? text : "unknown");
+  }
+  snprintf(text, sizeof text, "%.12s%s%s", k->hash ? k->hash : "none",
+           k->file ? " in " : "", k->file ? k->file : "");
+  document_cell(d, text);
+  document_row_end(d);
+}
+
+/* Which kernels ran, where it was captured. */
+static void write_code(document *d, const report_data *data) {
+  static const char *const heads[] = {
+      "result",    "kernel",          "for",
+      "registers", "static shared B", "dynamic shared B",
+      "local B",   "blocks an SM",    "image"};
+  enum { HEADS = sizeof heads / sizeof heads[0] };
+  size_t shown = 0;
+  for (size_t i = 0; i < data->count; i++) {
+    const kmb_result *r = data->items[i];
+    for (uint64_t k = 0; k < kmb_result_code_count(r); k++) {
+      kmb_code_kernel kernel = kmb_code_kernel_init();
+      if (kmb_result_code(r, k, &kernel) || shown++ >= (size_t)2 * LISTED)
+        continue;
+      if (shown == 1) {
+        document_heading(d, 2, "Code");
+        document_table(d, heads, HEADS, 3, HEADS - 1);
+      }
+      code_row(d, r, &kernel);
+    }
+  }
+  if (shown) document_table_end(d);
+  if (shown <= (size_t)2 * LISTED) return;
+  char text[128];
+  snprintf(text, sizeof text, "%zu more kernels stand in the files.",
+           shown - (size_t)2 * LISTED);
+  document_paragraph(d, text);
+}
+
 void report_tables(document *d, const report_data *data) {
   columns c = {.count = 0};
   bool headed = false;
@@ -325,6 +380,7 @@ void report_tables(document *d, const report_data *data) {
     document_paragraph(d, "A ratio is that of times measured in turns, a "
                           "candidate's over its baseline's.");
   write_readings(d, data);
+  write_code(d, data);
   write_severity(d, data, KMB_DOUBT, "doubt", &headed);
   write_severity(d, data, KMB_WARNING, "warning", &headed);
   write_severity(d, data, KMB_NOTE, "note", &headed);
