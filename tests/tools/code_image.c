@@ -6,6 +6,9 @@
 
 #include "require.h"
 
+/* The CUDA backend's own reader, which finds a captured kernel's code. */
+#include "session.h"
+
 static uint8_t data[1 << 16];
 static size_t size;
 
@@ -187,6 +190,43 @@ static void changed_at_every_byte(const char *folder) {
     }
 }
 
+static void place_is(const char *name, bool want, uint64_t *offset,
+                     uint64_t *bytes) {
+  REQUIRE_EQ(kmbi_cuda_image_find(data, size, name, offset, bytes), want);
+}
+
+/* What a capture hashes is what kmb code does. */
+static void both_readers_find_the_same_code(const char *folder) {
+  static const char *const files[] = {"kernels.cubin", "matrix.cubin",
+                                      "older.cubin"};
+  uint64_t offset = 0, bytes = 0;
+  for (int f = 0; f < 3; f++) {
+    code_image image;
+    char why[CODE_WHY];
+    load(folder, files[f]);
+    REQUIRE_EQ(code_image_read(data, size, &image, why), EXIT_DONE);
+    for (size_t i = 0; i < image.kernel_count; i++) {
+      const code_kernel *k = &image.kernels[i];
+      place_is(k->name, true, &offset, &bytes);
+      REQUIRE(data + offset == k->code);
+      REQUIRE_EQ(bytes, k->code_bytes);
+    }
+    code_image_free(&image);
+  }
+  load(folder, "kernels.cubin");
+  place_is("copy", false, &offset, &bytes);
+  place_is("", false, &offset, &bytes);
+  /* Cut anywhere, it is found whole or not at all. */
+  for (size_t whole = size, n = 0; n < whole; n += 7) {
+    uint8_t *copy = malloc(n + 1);
+    REQUIRE(copy);
+    memcpy(copy, data, n);
+    if (kmbi_cuda_image_find(copy, n, "dot", &offset, &bytes))
+      REQUIRE(bytes && offset + bytes <= n);
+    free(copy);
+  }
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
   known_answers(argv[1]);
@@ -197,5 +237,6 @@ int main(int argc, char **argv) {
   an_architecture_that_is_unknown(argv[1]);
   what_is_no_cubin();
   changed_at_every_byte(argv[1]);
+  both_readers_find_the_same_code(argv[1]);
   return 0;
 }
