@@ -38,7 +38,7 @@ if [ -n "$nvcc" ]; then
     bench/step_kernels.cu || exit 1
   "$nvcc" -shared -cudart static -Xcompiler -fPIC \
     -gencode arch=compute_90,code=sm_90 -o "$folder/code_program.so" \
-    tests/data/code/program.cu || exit 1
+    tests/gpu/code_program.cu || exit 1
 else
   echo "no nvcc: the parts payoff and code lack their kernels" >&2
 fi

@@ -142,8 +142,9 @@ python() { # SECONDS NAME PROGRAM ARGUMENT...
 }
 
 code_part() {
+  # Afterwards `kmb code captured.json` finds the image by itself.
   run 120 code "$folder/gpu_code" "$out/code.json" "$folder/kernels.cubin" \
-    "$out/code.d"
+    "$out/captured.d"
   [ -f "$folder/code_program.so" ] || {
     echo "== code_gpu: skipped, for nvcc was not there to pack its kernels"
     return

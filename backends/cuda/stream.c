@@ -8,19 +8,26 @@
 #define SPIN_NS 2e6
 #define NAP_NS 50000
 
-typedef enum waited { DONE, FAILED, LATE } waited;
+static kmbi_cu_result ask(kmbi_cuda *self, kmbi_cu_stream stream,
+                          kmbi_cu_event event) {
+  return event ? self->driver->cuEventQuery(event)
+               : self->driver->cuStreamQuery(stream);
+}
 
-static waited wait_for(kmbi_cuda *self, kmbi_cu_stream stream, double limit_ns,
-                       kmb_status *status) {
+/* False once it is late, with limit_ns 0 never. */
+static bool wait_for(kmbi_cuda *self, kmbi_cu_stream stream,
+                     kmbi_cu_event event, double limit_ns, kmb_status *status) {
   double start = kmbi_cuda_now();
   for (;;) {
-    kmbi_cu_result result = self->driver->cuStreamQuery(stream);
+    kmbi_cu_result result = ask(self, stream, event);
     if (result != KMBI_CU_NOT_READY) {
-      *status = kmbi_cuda_check(self, result, "work on the stream");
-      return *status ? FAILED : DONE;
+      *status = kmbi_cuda_check(self, result,
+                                event ? "a mark on the caller's stream"
+                                      : "work on the stream");
+      return true;
     }
     double passed = kmbi_cuda_now() - start;
-    if (limit_ns > 0 && passed > limit_ns) return LATE;
+    if (limit_ns > 0 && passed > limit_ns) return false;
     if (passed > SPIN_NS)
       nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
   }
@@ -28,12 +35,18 @@ static waited wait_for(kmbi_cuda *self, kmbi_cu_stream stream, double limit_ns,
 
 bool kmbi_cuda_ends_within(kmbi_cuda *self, kmbi_cu_stream stream,
                            double limit_ns, kmb_status *status) {
-  return wait_for(self, stream, limit_ns, status) != LATE;
+  return wait_for(self, stream, NULL, limit_ns, status);
+}
+
+bool kmbi_cuda_passes_within(kmbi_cuda *self, kmbi_cu_event event,
+                             double limit_ns, kmb_status *status) {
+  return wait_for(self, NULL, event, limit_ns, status);
 }
 
 kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream) {
   kmb_status status = KMB_OK;
-  if (wait_for(self, stream, self->deadline_ns, &status) != LATE) return status;
+  if (kmbi_cuda_ends_within(self, stream, self->deadline_ns, &status))
+    return status;
   self->lost = true;
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "work on cuda:%d did not end within %g s: the device "
@@ -46,7 +59,7 @@ kmb_status kmbi_cuda_stream_wait(void *opened, void *stream, double limit_ns) {
   kmbi_cuda *self = opened;
   kmbi_cu_context before = NULL;
   kmb_status status = kmbi_cuda_enter(self, &before);
-  if (!status && wait_for(self, stream, limit_ns, &status) == LATE)
+  if (!status && !kmbi_cuda_ends_within(self, stream, limit_ns, &status))
     status = KMBI_CUDA_FAIL(self, KMB_ERR_TIMEOUT, 0,
                             "the stream's work did not end within %g s",
                             limit_ns / 1e9);

@@ -32,6 +32,11 @@ static waited wait_for(kmbi_hip *self, kmbi_hip_stream stream, double limit_ns,
   }
 }
 
+bool kmbi_hip_ends_within(kmbi_hip *self, kmbi_hip_stream stream,
+                          double limit_ns, kmb_status *status) {
+  return wait_for(self, stream, limit_ns, status) != LATE;
+}
+
 kmb_status kmbi_hip_finish(kmbi_hip *self, kmbi_hip_stream stream) {
   kmb_status status = KMB_OK;
   if (wait_for(self, stream, self->deadline_ns, &status) != LATE) return status;

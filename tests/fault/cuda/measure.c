@@ -339,14 +339,15 @@ static void candidates_take_turns_on_one_device(void) {
     kmb_timer timer;
     kmb_launch_mode mode;
     kmb_cache_state cache;
-  } ways[] = {{KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD},
-              {KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM},
-              {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM},
-              {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD}};
+  } turns[] = {{KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD},
+               {KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM},
+               {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM},
+               {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD}};
   bed b;
   bed_start(&b);
-  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-    kmb_bench_params p = bed_params(ways[i].timer, ways[i].mode, ways[i].cache);
+  for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
+    kmb_bench_params p =
+        bed_params(turns[i].timer, turns[i].mode, turns[i].cache);
     for (int own = 0; own < 4; own++) { /* whose stream is the caller's */
       void *streams[2] = {own & 1 ? b.stream : NULL, own & 2 ? b.stream : NULL};
       kmb_compare_row row = kmb_compare_row_init();

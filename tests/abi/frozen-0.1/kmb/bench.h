@@ -181,6 +181,10 @@ typedef struct kmb_bench_params {
    *  it by name. With a communicator NULL says "all that the callback
    *  enqueues". */
   const char *boundary;
+  /** The code of the kernels, as kmb_code_capture() took it at their first
+   *  launches: listed in the result, with hashes by which a comparison tells
+   *  the same code. It may go once the call has returned. NULL: none */
+  const kmb_code *code;
 } kmb_bench_params;
 
 static inline kmb_bench_params kmb_bench_params_init(void) {

@@ -1,6 +1,6 @@
 /* A shared library whose kernels lie in it as nvcc embeds them: what is
  * captured of them is compared with what cuobjdump takes out of this file. */
-#include "kernels.cu"
+#include "../data/code/kernels.cu"
 
 extern "C" int run_spills(const float *from, float *to, void *stream) {
   spills<36><<<1, 1024, 0, (cudaStream_t)stream>>>(from, to);
