@@ -284,6 +284,79 @@ static void put_ranks(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
+static void put_code_texts(list *members, const kmb_code_kernel *k) {
+  const struct {
+    const char *key, *text;
+  } texts[] = {
+      {"name", k->name},
+      {"demangled", k->demangled},
+      {"architecture", k->arch},
+      {"sha256", k->hash},
+      {"code_sha256", k->code_hash},
+      {"file", k->file},
+      {"reason", k->reason},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    if (!texts[i].text || (i && !*texts[i].text)) continue;
+    next_member(members, texts[i].key);
+    put_string(members->w, texts[i].text);
+  }
+}
+
+/* What is not known has no member. */
+static void put_code_counts(list *members, const kmb_code_kernel *k) {
+  bool asked = k->flags & KMB_CODE_HAS_ATTRIBUTES;
+  bool fits = k->flags & KMB_CODE_HAS_OCCUPANCY;
+  const struct {
+    const char *key;
+    uint64_t count;
+    bool known;
+  } counts[] = {
+      {"launches", k->launches, true},
+      {"dynamic_shared_bytes", k->dynamic_shared_bytes, true},
+      {"registers", k->registers, asked},
+      {"static_shared_bytes", k->static_shared_bytes, asked},
+      {"local_bytes", k->local_bytes, asked},
+      {"max_threads", k->max_threads, asked},
+      {"blocks_per_unit", k->blocks_per_unit, fits},
+      {"code_offset", k->code_offset, k->code_bytes != 0},
+      {"code_bytes", k->code_bytes, k->code_bytes != 0},
+  };
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    if (!counts[i].known) continue;
+    next_member(members, counts[i].key);
+    put_u64(members->w, counts[i].count);
+  }
+}
+
+static void put_kernel(writer *w, const kmb_code_kernel *k) {
+  list members = {w, "     ", false};
+  const uint32_t sizes[] = {k->grid_x,  k->grid_y,  k->grid_z,
+                            k->block_x, k->block_y, k->block_z};
+  put_text(w, "{");
+  put_code_texts(&members, k);
+  for (size_t i = 0; i < 2; i++) {
+    next_member(&members, i ? "block" : "grid");
+    for (size_t d = 0; d < 3; d++) {
+      put_text(w, d ? ", " : "[");
+      put_u64(w, sizes[3 * i + d]);
+    }
+    put_text(w, "]");
+  }
+  put_code_counts(&members, k);
+  end_list(&members, "    ", "}");
+}
+
+static void put_code(writer *w, const kmb_result *result) {
+  list items = {w, "    ", false};
+  put_text(w, "[");
+  for (uint64_t i = 0; i < result->code_count; i++) {
+    next_item(&items);
+    put_kernel(w, &result->code[i]);
+  }
+  end_list(&items, "   ", "]");
+}
+
 static void put_samples(writer *w, const kmb_result *result) {
   list lines = {w, "    ", false};
   put_text(w, "[");
@@ -330,6 +403,10 @@ static void put_result(writer *w, const kmb_result *result) {
   if (result->rank_count) {
     next_member(&members, "ranks");
     put_ranks(w, result);
+  }
+  if (result->code_count) {
+    next_member(&members, "code");
+    put_code(w, result);
   }
   next_member(&members, "samples_ns");
   put_samples(w, result);

@@ -38,6 +38,7 @@
 #define KMBI_TRACE_INFO_V1 KMBI_V1(kmb_trace_info, reserved)
 #define KMBI_RECORD_PARAMS_V1 KMBI_V1(kmb_record_params, reserved)
 #define KMBI_CODE_KERNEL_V1 KMBI_V1(kmb_code_kernel, reserved)
+#define KMBI_CODE_PAIR_V1 KMBI_V1(kmb_code_pair, reserved)
 #define KMBI_CODE_INFO_V1 KMBI_V1(kmb_code_info, elsewhere)
 #define KMBI_TRACE_OP_V1 KMBI_V1(kmb_trace_op, flags)
 #define KMBI_TRACE_CALL_V1 KMBI_V1(kmb_trace_call, reserved)

@@ -212,8 +212,6 @@ static kmb_status open_cuda(const kmb_host *host, const char *spec,
 static const kmb_backend_ops ops = {
     .struct_size = sizeof(kmb_backend_ops),
     .abi = KMB_BACKEND_ABI,
-    .timers = 1u << KMB_TIMER_TRACE | 1u << KMB_TIMER_GRAPH |
-              1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
     .name = "cuda",
     .open = open_cuda,
     .close = close_cuda,

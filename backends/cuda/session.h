@@ -135,6 +135,9 @@ kmb_status kmbi_cupti_record_end(kmbi_cuda *self,
  * any more once it is off, whatever is returned. */
 kmb_status kmbi_cupti_code_begin(kmbi_cuda *self, kmbi_cupti_coder *coder);
 kmb_status kmbi_cupti_code_end(kmbi_cuda *self);
+/* Where the instructions of a kernel stand in an image; false: not known. */
+bool kmbi_cuda_image_find(const void *bytes, size_t size, const char *name,
+                          uint64_t *offset, uint64_t *length);
 /* CUPTI's time now. */
 kmb_status kmbi_cupti_now(kmbi_cuda *self, double *ns);
 

@@ -74,6 +74,12 @@ VALUE(KMB_SAMPLE_INVALID, 1);
 VALUE(KMB_SAMPLE_OVERLAP, 2);
 VALUE(KMB_SAMPLE_SPOILED, 4);
 
+MEMBER(kmb_error, status, 0, 4, int32_t);
+MEMBER(kmb_error, count, 4, 4, uint32_t);
+MEMBER(kmb_error, vendor, 8, 8, int64_t);
+MEMBER(kmb_error, message, 16, 256, char *);
+FINAL(kmb_error, 272);
+
 MEMBER(kmb_host, struct_size, 0, 8, size_t);
 MEMBER(kmb_host, ctx, 8, 8, void *);
 MEMBER(kmb_host, alloc, 16, 8, void *(*)(void *, size_t, size_t));
@@ -85,7 +91,11 @@ MEMBER(kmb_host, log, 48, 8, void (*)(void *, int32_t, const char *));
 MEMBER(kmb_host, fail, 56, 8, int32_t (*)(void *, int32_t, int64_t,
     const char *, ...));
 MEMBER(kmb_host, cancelled, 64, 8, int (*)(void *));
-GROWS(kmb_host, 72);
+MEMBER(kmb_host, error_save, 72, 8, void (*)(void *, kmb_error *));
+MEMBER(kmb_host, error_restore, 80, 8, void (*)(void *, const kmb_error *));
+MEMBER(kmb_host, callback_failed, 88, 8, int32_t (*)(void *,
+    const kmb_error *, const char *, int32_t, uint64_t));
+GROWS(kmb_host, 96);
 
 MEMBER(kmb_span, pointer, 0, 8, void *);
 MEMBER(kmb_span, bytes, 8, 8, uint64_t);
@@ -213,7 +223,7 @@ GROWS(kmb_counter_request, 40);
 
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
-MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
+MEMBER(kmb_backend_ops, reserved, 12, 4, uint32_t);
 MEMBER(kmb_backend_ops, name, 16, 8, const char *);
 MEMBER(kmb_backend_ops, open, 24, 8, int32_t (*)(const kmb_host *,
     const char *, const kmb_device_params *, void **));

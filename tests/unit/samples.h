@@ -47,6 +47,35 @@ static inline kmb_status read_text(const char *text, size_t size,
   return kmb_results_read_json(source_read, &s, NULL, results);
 }
 
+#define SAMPLE_HASH \
+  "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f000"
+
+/* One of which all is known, and one of which nothing is. */
+static inline void fill_kernels(kmb_code_kernel kernels[2]) {
+  kmb_code_kernel *k = &kernels[0];
+  k->name = "_Z4gemmPf";
+  k->demangled = "gemm(float*)";
+  k->arch = "sm_90";
+  k->hash = SAMPLE_HASH "00";
+  k->code_hash = SAMPLE_HASH "ff";
+  k->file = "_Z4gemmPf.cubin";
+  k->launches = UINT64_MAX;
+  k->registers = 168;
+  k->static_shared_bytes = 1024;
+  k->dynamic_shared_bytes = 65536;
+  k->local_bytes = 16;
+  k->max_threads = 384;
+  k->blocks_per_unit = 1;
+  k->code_offset = 64;
+  k->code_bytes = 4096;
+  k->grid_x = UINT32_MAX, k->grid_y = 2, k->grid_z = 3;
+  k->block_x = 384, k->block_y = 1, k->block_z = 1;
+  k->flags = KMB_CODE_HAS_ATTRIBUTES | KMB_CODE_HAS_OCCUPANCY;
+  kernels[1].name = "cop\xFFy";
+  kernels[1].launches = 1;
+  kernels[1].reason = "its image was loaded before the capture";
+}
+
 /* Sets something of every kind. */
 static inline void fill_sample(kmb_result *result, const char *name) {
   const kmb_pair axes[] = {{"rows", "4096"}, {"dtype", "f32"}};
@@ -84,6 +113,11 @@ static inline void fill_sample(kmb_result *result, const char *name) {
        UINT64_MAX, 0},
       {sizeof(kmb_rank), NULL, NULL, 36000.5, 5e-324, 36001, 1, 0, 0, 1}};
   kmbi_result_set_ranks(result, ranks, 2);
+  kmb_code_kernel kernels[] = {kmb_code_kernel_init(), kmb_code_kernel_init()};
+  fill_kernels(kernels);
+  kmbi_result_set_kernels(result, kernels, 2);
+  kmbi_result_set_u64(result, KMB_VALUE_CODE_OMITTED, 0);
+  kmbi_result_set_u64(result, KMB_VALUE_CODE_UNSEEN, 3);
   kmbi_result_set_samples(result, ns, 4);
   kmbi_result_find(result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
                    "others took %.1f%%", 3.5);

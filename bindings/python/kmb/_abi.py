@@ -108,6 +108,9 @@ KMB_BENCH_REQUIRE_LAUNCH = 128
 KMB_BENCH_REQUIRE_CHECK = 256
 KMB_BENCH_CONFIRM_COLD = 512
 KMB_BENCH_COUNTERS = 1024
+KMB_CODE_HASH_SIZE = 65
+KMB_CODE_HAS_ATTRIBUTES = 1
+KMB_CODE_HAS_OCCUPANCY = 2
 KMB_VALUE_NAME = 1
 KMB_VALUE_TIME = 2
 KMB_VALUE_RAW_MEDIAN = 3
@@ -250,6 +253,8 @@ KMB_VALUE_BLOCKS_PER_UNIT = 146
 KMB_VALUE_THEORETICAL = 147
 KMB_VALUE_OCCUPANCY_LIMIT = 148
 KMB_VALUE_OCCUPANCY_CHECK = 149
+KMB_VALUE_CODE_OMITTED = 150
+KMB_VALUE_CODE_UNSEEN = 151
 KMB_NOTE = 1
 KMB_WARNING = 2
 KMB_DOUBT = 3
@@ -298,6 +303,9 @@ KMB_OP_MEMCPY = 2
 KMB_OP_MEMSET = 3
 KMB_OP_GRAPH = 4
 KMB_OP_HAS_LAUNCH = 1
+KMB_CODE_UNKNOWN = 0
+KMB_CODE_SAME = 1
+KMB_CODE_DIFFERENT = 2
 KMB_TREE_UNKNOWN = 0
 KMB_TREE_CLEAN = 1
 KMB_TREE_DIRTY = 2
@@ -390,9 +398,6 @@ KMB_PART_SPARSE = 27
 KMB_PART_NEVER_FROM_RATES = 28
 KMB_PART_SOURCE = 29
 KMB_PART_ORIGIN = 30
-KMB_CODE_HASH_SIZE = 65
-KMB_CODE_HAS_ATTRIBUTES = 1
-KMB_CODE_HAS_OCCUPANCY = 2
 KMB_COMPARE_SEED = 1
 KMB_COMPARE_ANY_TIMER = 2
 KMB_COMPARE_ANY_LAUNCH = 4
@@ -459,6 +464,8 @@ KMB_PAYOFF_HAS_STEP_INTERVAL = 4
 KMB_PAYOFF_HAS_RATIO_INTERVAL = 8
 KMB_PAYOFF_STEP_DIFFERS = 16
 KMB_PAYOFF_OTHER_DEVICE = 32
+KMB_PAYOFF_RECORDS_DROPPED = 64
+KMB_PAYOFF_STREAMS_APART = 128
 KMB_RECORD_NO_CALLS = 1
 
 # Names, as in the maps of the headers.
@@ -605,6 +612,8 @@ VALUES: List[Tuple[Any, ...]] = [
     ("THEORETICAL", 147, "F64", "theoretical_occupancy_pct", "%"),
     ("OCCUPANCY_LIMIT", 148, "TEXT", "occupancy_limit", ""),
     ("OCCUPANCY_CHECK", 149, "TEXT", "occupancy_check", ""),
+    ("CODE_OMITTED", 150, "U64", "code_omitted", "1"),
+    ("CODE_UNSEEN", 151, "U64", "code_unseen", "1"),
 ]
 ATTRIBUTES: List[Tuple[Any, ...]] = [
     ("BACKEND", 1, "TEXT", "backend"),
@@ -710,6 +719,17 @@ OP_KINDS: List[Tuple[Any, ...]] = [
     ("MEMSET", 3, "memset"),
     ("GRAPH", 4, "graph"),
 ]
+COUNTERS_SOL: List[Tuple[Any, ...]] = [
+    ("DRAM_READ", 0, "dram__bytes_read.sum", "B", "read from DRAM"),
+    ("DRAM_WRITE", 1, "dram__bytes_write.sum", "B", "written to DRAM"),
+    ("OCCUPANCY", 2, "sm__warps_active.avg.pct_of_peak_sustained_active", "%", "ncu's Achieved Occupancy"),
+    ("L2_HIT", 3, "lts__t_sector_hit_rate.pct", "%", "ncu's L2 Hit Rate"),
+    ("COMPUTE", 4, "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Compute (SM) Throughput"),
+    ("MEMORY", 5, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Memory Throughput"),
+    ("MEM_BUSY", 6, "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Busy"),
+    ("MEM_BANDWIDTH", 7, "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Max Bandwidth"),
+    ("MEM_ISSUE", 8, "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Pipes Busy"),
+]
 
 
 class kmb_pair(ctypes.Structure):
@@ -760,6 +780,14 @@ class kmb_bench_params(ctypes.Structure):
     """Fields below."""
 
 
+class kmb_code_kernel(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_code_info(ctypes.Structure):
+    """Fields below."""
+
+
 class kmb_figure(ctypes.Structure):
     """Fields below."""
 
@@ -769,6 +797,10 @@ class kmb_finding(ctypes.Structure):
 
 
 class kmb_op(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_code_pair(ctypes.Structure):
     """Fields below."""
 
 
@@ -829,14 +861,6 @@ class kmb_roofline_params(ctypes.Structure):
 
 
 class kmb_roofline(ctypes.Structure):
-    """Fields below."""
-
-
-class kmb_code_kernel(ctypes.Structure):
-    """Fields below."""
-
-
-class kmb_code_info(ctypes.Structure):
     """Fields below."""
 
 
@@ -1122,6 +1146,43 @@ kmb_bench_params._fields_ = [
     ("graph_count", c_uint64),
     ("comm", c_void_p),
     ("boundary", c_char_p),
+    ("code", c_void_p),
+]
+
+kmb_code_kernel._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("arch", c_char_p),
+    ("hash", c_char_p),
+    ("reason", c_char_p),
+    ("launches", c_uint64),
+    ("registers", c_uint64),
+    ("static_shared_bytes", c_uint64),
+    ("local_bytes", c_uint64),
+    ("max_threads", c_uint64),
+    ("dynamic_shared_bytes", c_uint64),
+    ("blocks_per_unit", c_uint64),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+    ("demangled", c_char_p),
+    ("file", c_char_p),
+    ("code_hash", c_char_p),
+    ("code_offset", c_uint64),
+    ("code_bytes", c_uint64),
+]
+
+kmb_code_info._fields_ = [
+    ("struct_size", c_size_t),
+    ("kernels", c_uint64),
+    ("images", c_uint64),
+    ("graph_launches", c_uint64),
+    ("elsewhere", c_uint64),
 ]
 
 kmb_figure._fields_ = [
@@ -1161,6 +1222,15 @@ kmb_op._fields_ = [
     ("dynamic_shared", c_uint32),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+]
+
+kmb_code_pair._fields_ = [
+    ("struct_size", c_size_t),
+    ("a", c_char_p),
+    ("b", c_char_p),
+    ("reason", c_char_p),
+    ("match", c_int32),
+    ("reserved", c_int32),
 ]
 
 kmb_rank._fields_ = [
@@ -1371,37 +1441,6 @@ kmb_roofline._fields_ = [
     ("observed", c_int32),
     ("flags", c_uint32),
     ("reference_pct", c_double),
-]
-
-kmb_code_kernel._fields_ = [
-    ("struct_size", c_size_t),
-    ("name", c_char_p),
-    ("arch", c_char_p),
-    ("hash", c_char_p),
-    ("reason", c_char_p),
-    ("launches", c_uint64),
-    ("registers", c_uint64),
-    ("static_shared_bytes", c_uint64),
-    ("local_bytes", c_uint64),
-    ("max_threads", c_uint64),
-    ("dynamic_shared_bytes", c_uint64),
-    ("blocks_per_unit", c_uint64),
-    ("grid_x", c_uint32),
-    ("grid_y", c_uint32),
-    ("grid_z", c_uint32),
-    ("block_x", c_uint32),
-    ("block_y", c_uint32),
-    ("block_z", c_uint32),
-    ("flags", c_uint32),
-    ("reserved", c_uint32),
-]
-
-kmb_code_info._fields_ = [
-    ("struct_size", c_size_t),
-    ("kernels", c_uint64),
-    ("images", c_uint64),
-    ("graph_launches", c_uint64),
-    ("elsewhere", c_uint64),
 ]
 
 kmb_knob._fields_ = [
@@ -1767,6 +1806,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_session_sample_end": (c_int32, [c_void_p, c_uint64]),
     "kmb_session_end": (c_int32, [c_void_p, POINTER(c_void_p)]),
     "kmb_session_abandon": (None, [c_void_p]),
+    "kmb_code_capture": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p), c_void_p, POINTER(c_void_p)]),
+    "kmb_code_destroy": (None, [c_void_p]),
+    "kmb_code_get_info": (c_int32, [c_void_p, POINTER(kmb_code_info)]),
+    "kmb_code_get_kernel": (c_int32, [c_void_p, c_uint64, POINTER(kmb_code_kernel)]),
+    "kmb_code_get_image": (c_int32, [c_void_p, c_uint64, POINTER(c_void_p), POINTER(c_uint64)]),
+    "kmb_code_save": (c_int32, [c_void_p, c_char_p]),
+    "kmb_code_hash": (c_int32, [c_void_p, c_uint64, c_char_p]),
     "kmb_result_destroy": (None, [c_void_p]),
     "kmb_result_f64": (c_int32, [c_void_p, c_int32, POINTER(c_double)]),
     "kmb_result_u64": (c_int32, [c_void_p, c_int32, POINTER(c_uint64)]),
@@ -1780,6 +1826,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_result_op_count": (c_uint64, [c_void_p]),
     "kmb_result_op": (c_int32, [c_void_p, c_uint64, POINTER(kmb_op)]),
     "kmb_op_kind_name": (c_char_p, [c_int32]),
+    "kmb_result_code_count": (c_uint64, [c_void_p]),
+    "kmb_result_code": (c_int32, [c_void_p, c_uint64, POINTER(kmb_code_kernel)]),
+    "kmb_result_code_pair_count": (c_uint64, [c_void_p, c_void_p]),
+    "kmb_result_code_pair": (c_int32, [c_void_p, c_void_p, c_uint64, POINTER(kmb_code_pair)]),
+    "kmb_result_code_match": (c_int32, [c_void_p, c_void_p]),
+    "kmb_code_match_name": (c_char_p, [c_int32]),
     "kmb_result_axis_count": (c_uint64, [c_void_p]),
     "kmb_result_axis": (c_int32, [c_void_p, c_uint64, POINTER(kmb_pair)]),
     "kmb_result_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
@@ -1826,13 +1878,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_part_reference_count": (c_uint64, [c_void_p]),
     "kmb_part_reference": (c_int32, [c_void_p, c_uint64, POINTER(kmb_reference)]),
     "kmb_part_reference_for": (c_int32, [c_void_p, POINTER(kmb_work), c_int32, POINTER(kmb_reference)]),
-    "kmb_code_capture": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p), c_void_p, POINTER(c_void_p)]),
-    "kmb_code_destroy": (None, [c_void_p]),
-    "kmb_code_get_info": (c_int32, [c_void_p, POINTER(kmb_code_info)]),
-    "kmb_code_get_kernel": (c_int32, [c_void_p, c_uint64, POINTER(kmb_code_kernel)]),
-    "kmb_code_get_image": (c_int32, [c_void_p, c_uint64, POINTER(c_void_p), POINTER(c_uint64)]),
-    "kmb_code_save": (c_int32, [c_void_p, c_char_p]),
-    "kmb_code_hash": (c_int32, [c_void_p, c_uint64, c_char_p]),
     "kmb_knob_value": (c_uint64, [POINTER(kmb_knob), c_uint64, c_uint32, c_uint64]),
     "kmb_verdict_name": (c_char_p, [c_int32]),
     "kmb_compare": (c_int32, [c_void_p, POINTER(kmb_candidate), c_size_t, c_uint64, POINTER(kmb_compare_params), POINTER(c_void_p)]),

@@ -144,6 +144,13 @@ static void code_is_captured_where_it_can_be(kmb_device *device) {
   HOLDS(kmb_code_get_info(code, &info) == KMB_ERR_INVALID);
   HOLDS(kmb_code_get_kernel(code, 0, &kernel) == KMB_ERR_INVALID);
   HOLDS(kmb_code_get_image(code, 0, &image, &bytes) == KMB_ERR_INVALID);
+  kmb_code_pair pair = kmb_code_pair_init();
+  HOLDS(kmb_result_code_count(NULL) == 0);
+  HOLDS(kmb_result_code(NULL, 0, &kernel) == KMB_ERR_INVALID);
+  HOLDS(kmb_result_code_pair_count(NULL, NULL) == 0);
+  HOLDS(kmb_result_code_pair(NULL, NULL, 0, &pair) == KMB_ERR_INVALID);
+  HOLDS(kmb_result_code_match(NULL, NULL) == KMB_CODE_UNKNOWN);
+  HOLDS(strcmp(kmb_code_match_name(KMB_CODE_SAME), "same code") == 0);
   HOLDS(kmb_code_save(code, "result.d") == KMB_ERR_INVALID);
   kmb_code_destroy(code);
 }

@@ -1,5 +1,6 @@
 /* What ends a device's use: kernels that never end or write nowhere, no memory;
  * and what is not there at all. */
+#include "../../comma.h"
 #include "alone.h"
 #include "bed.h"
 #include "sim/costs.h"
@@ -126,7 +127,7 @@ static void without_a_device_it_is_unavailable(void) {
   sim_set()->devices = 0;
   REQUIRE_STATUS(bed_open(&b, "hip:0"), KMB_ERR_UNAVAILABLE);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "shows 0 devices");
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
   /* There are some later, but no third one. */
   sim_set()->devices = 2;
   REQUIRE_STATUS(bed_open(&b, "hip:2"), KMB_ERR_UNAVAILABLE);
@@ -146,7 +147,7 @@ static void an_unknown_major_version_is_refused(void) {
     REQUIRE_STATUS(bed_open(&b, "hip:0"), KMB_ERR_UNSUPPORTED);
     REQUIRE_HAS(kmb_last_error(NULL, NULL), i ? "HIP 8" : "HIP 4");
     REQUIRE_HAS(kmb_last_error(NULL, NULL), "ROCm 5 to 7");
-    REQUIRE_EQ(b.in_use, 0);
+    REQUIRE_EQ(b.memory.bytes_out, 0);
   }
 }
 
@@ -157,7 +158,7 @@ static void what_hip_lacks_is_named(void) {
   sim_set()->missing[0] = "hipModuleLaunchKernel";
   REQUIRE_STATUS(bed_open(&b, "hip:0"), KMB_ERR_UNSUPPORTED);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "lacks hipModuleLaunchKernel");
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
 }
 
 /* Both layouts of the properties, and none. */
@@ -312,10 +313,21 @@ static void without_amd_smi_sysfs_serves(void) {
   bed_end(&b);
 }
 
+static void a_deadline_has_a_point_in_any_locale(void) {
+  bed b;
+  if (!use_a_comma()) printf("no localedef makes a locale with a comma here\n");
+  start(&b, "hip:0:deadline=2.5");
+  bed_end(&b);
+  bed_set_up(&b);
+  REQUIRE_STATUS(bed_open(&b, "hip:0:deadline=2,5"), KMB_ERR_INVALID);
+  bed_end(&b);
+}
+
 int main(void) {
   int failed = ALONE(a_kernel_that_never_ends_is_lost);
   failed += ALONE(a_kernel_that_writes_nowhere_is_lost);
   failed += ALONE(no_memory_for_the_sweep_is_nomem);
+  failed += ALONE(a_deadline_has_a_point_in_any_locale);
   failed += ALONE(without_a_device_it_is_unavailable);
   failed += ALONE(an_unknown_major_version_is_refused);
   failed += ALONE(what_hip_lacks_is_named);

@@ -52,6 +52,7 @@ typedef struct sim_settings {
   int driver_version;
   bool no_threads;      /* the process can have no more */
   unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
+  bool empty_copies; /* the copy kernel takes its time and copies nothing */
   bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
   bool blocking;       /* launches wait for their kernels */
@@ -68,6 +69,8 @@ typedef struct sim_settings {
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
   bool distinct_images;     /* each module's image is another */
+  bool distinct_code;       /* and so are its instructions */
+  bool no_sections;         /* an image is no ELF file that can be read */
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
   /* What a multiprocessor holds */

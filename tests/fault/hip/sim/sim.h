@@ -40,6 +40,7 @@ typedef enum sim_function {
 typedef struct sim_settings {
   uint64_t l2_bytes;
   uint64_t mall_bytes; /* the Infinity Cache */
+  bool uncounted;      /* amd-smi does not say how many of a cache there are */
   uint64_t memory_bytes;
   int devices;
   int version; /* of HIP: 60200000 */
@@ -61,6 +62,10 @@ typedef struct sim_settings {
   unsigned lose_every;     /* each n-th record is lost and counted */
   unsigned timeless_every; /* each n-th has no times */
   bool no_measures;        /* amd-smi and sysfs tell nothing */
+  unsigned threads;        /* that measure; several wait for each other */
+  /* RCCL */
+  int rccl_version;
+  unsigned rccl_calls, rccl_fail_at; /* the call that fails, from 1 */
 } sim_settings;
 
 /* Sets the machine up anew; nothing may be held. */
