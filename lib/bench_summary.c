@@ -158,6 +158,7 @@ static void set_timer(kmbi_run *run, const kmbi_round *round) {
     kmbi_result_set_u64(result, KMB_VALUE_DEVICE_OPS, round->ops);
     kmbi_set_ops(run, round);
   }
+  kmbi_set_launch_of_ops(run);
 }
 
 static const char *achieved(const kmbi_run *run) {

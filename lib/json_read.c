@@ -136,13 +136,34 @@ static kmb_status read_value(const reader *r, const kmbi_value_info *info,
   }
 }
 
-static kmb_status read_values(const reader *r, const kmbi_json *object) {
-  const kmbi_json *absent = NULL, *value = NULL, *why = NULL;
-  kmb_status status = need(r, object, "absent", KMBI_JSON_OBJECT, &absent);
+/* The place of a key in the table, kmbi_value_count if it is no value's. Looked
+ * for from `from` on: members mostly stand in the table's order. */
+static size_t place_of(const char *key, size_t from) {
+  for (size_t k = 0; k < kmbi_value_count; k++) {
+    size_t i = from + k;
+    if (i >= kmbi_value_count) i -= kmbi_value_count;
+    const char *name = kmbi_value_table[i].key;
+    if (name[0] == key[0] && strcmp(name, key) == 0) return i;
+  }
+  return kmbi_value_count;
+}
+
+static void place_members(const kmbi_json *object, const kmbi_json **places) {
+  size_t next = 0;
+  for (const kmbi_json *at = object->as.child; at; at = at->next) {
+    size_t place = place_of(at->key, next);
+    if (place == kmbi_value_count) continue;
+    places[place] = at;
+    next = place + 1 < kmbi_value_count ? place + 1 : 0;
+  }
+}
+
+static kmb_status read_placed(const reader *r, const kmbi_json *const *given,
+                              const kmbi_json *const *reasons) {
+  kmb_status status = KMB_OK;
   for (size_t i = 0; i < kmbi_value_count && !status; i++) {
     const kmbi_value_info *info = &kmbi_value_table[i];
-    const kmbi_json *node = kmbi_json_member_after(object, &value, info->key);
-    const kmbi_json *reason = kmbi_json_member_after(absent, &why, info->key);
+    const kmbi_json *node = given[i], *reason = reasons[i];
     if (node && reason) {
       status = bad(r, info->key, "both given and absent");
     } else if (node) {
@@ -153,6 +174,22 @@ static kmb_status read_values(const reader *r, const kmbi_json *object) {
       kmbi_result_absent(r->result, info->value, "%s", reason->as.text);
     }
   }
+  return status;
+}
+
+static kmb_status read_values(const reader *r, const kmbi_json *object) {
+  const kmbi_json *absent = NULL;
+  const kmbi_memory *memory = &r->result->memory;
+  kmb_status status = need(r, object, "absent", KMBI_JSON_OBJECT, &absent);
+  if (status) return status;
+  const kmbi_json **places =
+      kmbi_alloc(memory, 2 * kmbi_value_count, sizeof(kmbi_json *));
+  if (!places)
+    return kmbi_fail(KMB_ERR_NOMEM, "no memory to look at a result's values");
+  place_members(object, places);
+  place_members(absent, places + kmbi_value_count);
+  status = read_placed(r, places, places + kmbi_value_count);
+  kmbi_free(memory, places, 2 * kmbi_value_count, sizeof(kmbi_json *));
   return status;
 }
 
@@ -223,6 +260,46 @@ static kmb_status read_samples(const reader *r, const kmbi_json *object) {
   return KMB_OK;
 }
 
+static bool count_32(const kmbi_json *node, uint32_t *to) {
+  uint64_t count = 0;
+  if (!node || !count_of(node, &count) || count > UINT32_MAX) return false;
+  *to = (uint32_t)count;
+  return true;
+}
+
+static bool three_counts(const kmbi_json *array, uint32_t *const to[3]) {
+  if (!array || array->type != KMBI_JSON_ARRAY || array->count != 3)
+    return false;
+  const kmbi_json *at = array->as.child;
+  for (size_t i = 0; i < 3; i++, at = at->next)
+    if (!count_32(at, to[i])) return false;
+  return true;
+}
+
+/* Of an operation that says how it was launched. */
+static kmb_status read_launch(const reader *r, const kmbi_json *object,
+                              kmb_op *op) {
+  static const char *const keys[] = {
+      "registers_per_thread", "local_bytes_per_thread", "static_shared_bytes",
+      "dynamic_shared_bytes"};
+  uint32_t *const numbers[] = {&op->registers, &op->local, &op->static_shared,
+                               &op->dynamic_shared};
+  uint32_t *const grid[] = {&op->grid_x, &op->grid_y, &op->grid_z};
+  uint32_t *const block[] = {&op->block_x, &op->block_y, &op->block_z};
+  const kmbi_json *sizes = kmbi_json_member(object, "grid");
+  if (!sizes) return KMB_OK;
+  bool good = three_counts(sizes, grid) &&
+              three_counts(kmbi_json_member(object, "block"), block);
+  for (size_t i = 0; good && i < sizeof keys / sizeof keys[0]; i++)
+    good = count_32(kmbi_json_member(object, keys[i]), numbers[i]);
+  op->flags = KMB_OP_HAS_LAUNCH;
+  if (good) return KMB_OK;
+  return bad(r, "ops",
+             "a launch needs grid and block, three counts each, and the counts "
+             "registers_per_thread, local_bytes_per_thread, "
+             "static_shared_bytes and dynamic_shared_bytes");
+}
+
 static kmb_status read_op(const reader *r, const kmbi_json *object,
                           kmbi_result_op *row) {
   static const char *const keys[] = {"start_ns", "duration_ns", "min_ns",
@@ -256,7 +333,7 @@ static kmb_status read_op(const reader *r, const kmbi_json *object,
   row->op.kind = kmbi_op_kind_of(kind->as.text);
   row->op.name = kmbi_arena_copy(arena, name->as.text);
   if (!row->op.kind) row->kind_name = kmbi_arena_copy(arena, kind->as.text);
-  return KMB_OK;
+  return read_launch(r, object, &row->op);
 }
 
 /* Documents of versions without rows have none. */

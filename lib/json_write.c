@@ -177,6 +177,37 @@ static void put_findings(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
+static void put_sizes(writer *w, const char *key, uint32_t x, uint32_t y,
+                      uint32_t z) {
+  const uint32_t sizes[] = {x, y, z};
+  put_string(w, key);
+  for (size_t i = 0; i < 3; i++) {
+    put_text(w, i ? ", " : ": [");
+    put_u64(w, sizes[i]);
+  }
+  put_text(w, "]");
+}
+
+static void put_launch(writer *w, const kmb_op *op) {
+  const struct {
+    const char *key;
+    uint32_t number;
+  } numbers[] = {{"registers_per_thread", op->registers},
+                 {"local_bytes_per_thread", op->local},
+                 {"static_shared_bytes", op->static_shared},
+                 {"dynamic_shared_bytes", op->dynamic_shared}};
+  put_text(w, ",\n     ");
+  put_sizes(w, "grid", op->grid_x, op->grid_y, op->grid_z);
+  put_text(w, ", ");
+  put_sizes(w, "block", op->block_x, op->block_y, op->block_z);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    put_text(w, ", ");
+    put_string(w, numbers[i].key);
+    put_text(w, ": ");
+    put_u64(w, numbers[i].number);
+  }
+}
+
 static void put_op(writer *w, const kmbi_result_op *row) {
   const struct {
     const char *key;
@@ -201,6 +232,7 @@ static void put_op(writer *w, const kmbi_result_op *row) {
     put_text(w, ": ");
     put_json(w, json_real(numbers[i].number), 0);
   }
+  if (row->op.flags & KMB_OP_HAS_LAUNCH) put_launch(w, &row->op);
   put_text(w, "}");
 }
 

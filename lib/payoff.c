@@ -22,6 +22,11 @@ static bool is_positive(double x) {
   return x > 1 / LARGEST && x < LARGEST;
 }
 
+/* Of a kernel alone: no more than a trace can hold. */
+static bool is_time(double ns) {
+  return ns > 0 && ns < 1e18;
+}
+
 static kmb_status check_change(const kmb_payoff_change *c) {
   const uint32_t known = KMB_PAYOFF_HAS_ISOLATED |
                          KMB_PAYOFF_HAS_ISOLATED_INTERVAL | KMB_PAYOFF_IS_COLD |
@@ -41,10 +46,11 @@ static kmb_status check_change(const kmb_payoff_change *c) {
                      c->ratio, c->low, c->high);
   bool isolated = c->flags & KMB_PAYOFF_HAS_ISOLATED;
   bool bounds = c->flags & KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
-  if ((isolated && !is_positive(c->isolated_ns)) ||
-      (bounds && !(isolated && is_positive(c->isolated_low_ns) &&
+  if ((isolated && !is_time(c->isolated_ns)) ||
+      (bounds && !(isolated && is_time(c->isolated_low_ns) &&
                    c->isolated_low_ns <= c->isolated_ns &&
-                   c->isolated_ns <= c->isolated_high_ns)))
+                   c->isolated_ns <= c->isolated_high_ns &&
+                   is_time(c->isolated_high_ns))))
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_payoff_change: the time alone is not positive, or "
                      "not within its interval");

@@ -23,8 +23,9 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
 
 static uint64_t hash_point(const kmb_bench_params *p) {
   uint64_t h = hash_text(HASH_BEGIN, p->name);
+  /* Added up: their order does not count. */
   for (uint64_t i = 0; i < p->axis_count; i++)
-    h = hash_text(hash_text(h, p->axes[i].key), p->axes[i].value);
+    h += hash_text(hash_text(HASH_BEGIN, p->axes[i].key), p->axes[i].value);
   return hash_text(h, p->boundary);
 }
 
@@ -150,20 +151,29 @@ static kmb_status settle(kmbi_ranks *ranks, kmb_status status) {
   return status;
 }
 
-/* The failure of the first rank that has one; our own words if we have. */
+/* The first rank that failed; one that only waited in vain is not the cause if
+ * there is another. The number of ranks if there is none. */
+static uint32_t culprit(const kmbi_ranks *ranks) {
+  uint32_t found = ranks->size;
+  for (uint32_t r = 0; r < ranks->size; r++) {
+    kmb_status status = ranks->comm->heard[r].status;
+    if (status && status != KMB_ERR_TIMEOUT) return r;
+    if (status && found == ranks->size) found = r;
+  }
+  return found;
+}
+
+/* What failed; our own words if we have. */
 static kmb_status first_failure(kmbi_run *run, kmb_status own) {
   kmbi_ranks *ranks = &run->ranks;
-  const kmb_comm *comm = ranks->comm;
-  if (own) return own;
-  for (uint32_t r = 0; r < ranks->size; r++) {
-    const kmbi_record *heard = &comm->heard[r];
-    if (!heard->status) continue;
-    return kmbi_fail(heard->status,
-                     "rank %u failed at step \"%s\", exchange %llu: %s",
-                     (unsigned)r, kmbi_comm_stage(heard->stage),
-                     (unsigned long long)heard->sequence, heard->message);
-  }
-  return KMB_OK;
+  uint32_t rank = culprit(ranks);
+  if (rank == ranks->size) return KMB_OK;
+  const kmbi_record *heard = &ranks->comm->heard[rank];
+  if (own && (own != KMB_ERR_TIMEOUT || heard->status == own)) return own;
+  return kmbi_fail(heard->status,
+                   "rank %u failed at step \"%s\", exchange %llu: %s",
+                   (unsigned)rank, kmbi_comm_stage(heard->stage),
+                   (unsigned long long)heard->sequence, heard->message);
 }
 
 /* A rank that ended its step, or never began it, does not hear of what comes

@@ -254,12 +254,6 @@ void kmbi_ranks_find(kmbi_run *run, const kmbi_round *round, double time) {
     kmbi_result_find(run->result, KMB_FINDING_MULTICAST_OFF, KMB_NOTE, NULL, 0,
                      "the caller declares NVLink multicast off: a collective "
                      "that would use it can be faster, and a verdict turn");
-  else if (run->ranks.barrier == KMB_BARRIER_NCCL && !run->p.comm->params.nccl)
-    kmbi_result_find(run->result, KMB_FINDING_MULTICAST_OFF, KMB_NOTE, NULL, 0,
-                     "the barrier is an NCCL communicator of libkmb's, for "
-                     "which NCCL_NVLS_ENABLE is 0 in this process: what the "
-                     "caller does with the same NCCL has no NVLink multicast "
-                     "either, and a verdict can turn");
   if (!run->ranks.comm) return;
   find_skew(run, time);
   find_spread(run, round);

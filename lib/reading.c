@@ -23,6 +23,9 @@ static void set_ceiling(kmbi_run *run, const kmb_ceiling *c, kmb_value value,
   if (c->threads)
     snprintf(where, sizeof where, ", %u thread%s", (unsigned)c->threads,
              c->threads == 1 ? "" : "s");
+  else if (c->source == KMB_SOURCE_MEASURED && c->bytes)
+    snprintf(where, sizeof where, " of %.4g GiB, warm",
+             (double)c->bytes / 1073741824);
   if (c->variant)
     snprintf(how, sizeof how, " (%.90s%s)", c->variant,
              c->flags & KMB_CEILING_SPARSE ? ", sparse" : "");
@@ -255,10 +258,12 @@ static void causes(const kmbi_run *run, const kmbi_round *round, double time,
 static void set_mismatch(kmbi_run *run, const kmbi_round *round, double time,
                          const char *reached) {
   char why[SENTENCE];
+  const char *verdict = kmbi_counters_verdict(run);
   causes(run, round, time, why, sizeof why);
   kmbi_result_format(run->result, KMB_VALUE_READING,
-                     "does not match the prediction: %s-bound was predicted "
+                     "%s: %s-bound was predicted "
                      "and is not reached (%s). Likeliest: %s",
+                     verdict ? verdict : "does not match the prediction",
                      kmbi_bound_name(run->predicted), reached, why);
 }
 

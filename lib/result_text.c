@@ -230,6 +230,41 @@ static void put_ops(const block *b) {
   end_line(b);
 }
 
+static void put_count(const block *b, const char *before, kmb_value value,
+                      const char *after) {
+  uint64_t count = 0;
+  if (u64_of(b, value, &count))
+    kmbi_text_format(b->to, "%s%llu%s", before, (unsigned long long)count,
+                     after);
+}
+
+/* How the kernel that takes longest was launched, and what that allows. */
+static void put_launch(const block *b) {
+  double waves = 0, percent = 0;
+  if (!text_of(b, KMB_VALUE_LAUNCH_GRID)) return;
+  start_line(b, "launch");
+  put_text(b, "", KMB_VALUE_LAUNCH_KERNEL, "");
+  put_text(b, ": ", KMB_VALUE_LAUNCH_GRID, " blocks of ");
+  put_text(b, "", KMB_VALUE_LAUNCH_BLOCK, " threads");
+  put_count(b, ", ", KMB_VALUE_REGISTERS, " registers a thread");
+  put_count(b, ", ", KMB_VALUE_STATIC_SHARED, " B of static");
+  put_count(b, " and ", KMB_VALUE_DYNAMIC_SHARED,
+            " B of dynamic shared memory");
+  if (f64_of(b, KMB_VALUE_WAVES, &waves)) {
+    kmbi_text_put(b->to, ", ");
+    kmbi_put_sig(b->to, waves);
+    kmbi_text_put(b->to, " waves");
+  }
+  end_line(b);
+  if (!f64_of(b, KMB_VALUE_THEORETICAL, &percent)) return;
+  start_line(b, "occupancy");
+  kmbi_put_percent(b->to, percent, 1);
+  kmbi_text_put(b->to, " theoretical");
+  put_text(b, ", limited by ", KMB_VALUE_OCCUPANCY_LIMIT, "");
+  put_text(b, "; ", KMB_VALUE_OCCUPANCY_CHECK, "");
+  end_line(b);
+}
+
 static void put_size(const block *b, const char *before, kmb_value value) {
   uint64_t bytes = 0;
   if (!u64_of(b, value, &bytes)) return;
@@ -529,6 +564,7 @@ static void build(kmbi_text *to, const void *subject) {
   put_samples(&b);
   put_timer(&b);
   put_ops(&b);
+  put_launch(&b);
   put_ranks(&b);
   put_code(&b);
   put_cache(&b);

@@ -22,7 +22,7 @@ enum { HEAP_GARBAGE = 1 << 16 }; /* bytes, at most */
 /* From one call that fails to the next. Valgrind takes minutes for all of them,
  * which the address sanitizer sees too: some are enough there. */
 static inline uint64_t heap_step(void) {
-  return getenv("KMB_VALGRIND") ? 7 : 1; // NOLINT(concurrency-mt-unsafe)
+  return getenv("KMB_VALGRIND") ? 19 : 1; // NOLINT(concurrency-mt-unsafe)
 }
 
 static inline bool heap_fails(heap *h) {

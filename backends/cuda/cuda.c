@@ -261,6 +261,7 @@ static const kmb_backend_ops ops = {
     .counters_open = kmbi_cuda_counters_open,
     .counters_collect = kmbi_cuda_counters_collect,
     .counters_close = kmbi_cuda_counters_close,
+    .occupancy = kmbi_cuda_occupancy,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

@@ -1,4 +1,5 @@
 /* What we know against samples that a plan has taken. */
+#include "barrier.h"
 #include "plan.h"
 
 #include <stdio.h>
@@ -95,6 +96,14 @@ static void tell_shared(const teller *t, kmbi_cuda *self) {
          "beside the timed work");
 }
 
+static void tell_multicast(const teller *t, const kmbi_cuda_barrier *b) {
+  if (b && b->desc.kind == KMB_BARRIER_NCCL && !b->desc.nccl)
+    tell(t, KMB_FINDING_MULTICAST_OFF, KMB_NOTE,
+         "the barrier is an NCCL communicator of libkmb's, for which "
+         "NCCL_NVLS_ENABLE is 0 in this process: what the caller does with the "
+         "same NCCL has no NVLink multicast either, and a verdict can turn");
+}
+
 void kmbi_cuda_plan_findings(void *opened, void *created, kmb_find_fn find,
                              void *user) {
   kmbi_cuda *self = opened;
@@ -109,4 +118,5 @@ void kmbi_cuda_plan_findings(void *opened, void *created, kmb_find_fn find,
     tell_attached(&t, plan);
   }
   tell_shared(&t, self);
+  if (plan->desc.align) tell_multicast(&t, self->barrier);
 }

@@ -18,6 +18,7 @@ typedef struct kmbi_cupti_op { /* a device operation */
   uint32_t iteration; /* UINT32_MAX: of none */
   uint32_t stream;
   kmb_op_kind kind;
+  kmb_shape shape; /* of a kernel */
 } kmbi_cupti_op;
 
 enum { KMBI_CUPTI_RECENT = 64 };

@@ -11,11 +11,13 @@
   "forbids: set TORCH_NCCL_BLOCKING_WAIT=1 before torch is imported, for "     \
   "benchmarks only"
 
-/* RCCL calls itself NCCL; torch carries it as librccl. */
+/* RCCL calls itself NCCL; torch carries it as librccl. One that a barrier of
+ * ours opened says nothing of torch. */
 static bool has_watchdog(void) {
   const char *blocking = getenv("TORCH_NCCL_BLOCKING_WAIT");
   if (blocking && strcmp(blocking, "1") == 0) return false;
-  return kmbi_hip_is_loaded("librccl.so");
+  return kmbi_hip_is_loaded(kmbi_hip_brought_rccl() ? "libtorch_hip.so"
+                                                    : "librccl.so");
 }
 
 /* The watchdog may end the process, and then no error is returned. */

@@ -53,9 +53,11 @@ kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   const kmb_host *host = plan->self->host;
   kmb_error failed;
   plan->gated = false;
-  kmb_status status = first_use(plan);
+  /* Several ranks have run it already, all of them: one that did so alone would
+   * wait for the others. */
+  kmb_status status = plan->desc.align ? KMB_OK : first_use(plan);
   if (status) return status;
-  if (plan->self->held_up == plan->desc.launch &&
+  if (!plan->desc.align && plan->self->held_up == plan->desc.launch &&
       plan->self->held_up_user == plan->desc.launch_user) {
     without(plan, gave_up);
     return KMB_OK;
@@ -70,19 +72,25 @@ kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   return KMB_OK;
 }
 
-kmb_status kmbi_hip_gate_close(kmbi_hip_plan *plan) {
-  kmbi_hip_space *space = &plan->self->space;
+kmb_status kmbi_hip_shut(kmbi_hip *self, kmbi_hip_stream stream) {
+  kmbi_hip_space *space = &self->space;
   uint64_t tries = TRIES;
-  if (!plan->gated) return KMB_OK;
   uint32_t turn = ++space->gate_turn;
   void *arguments[] = {&space->gate_device, &turn, &tries};
-  return kmbi_hip_launch(plan->self, plan->stream, KMBI_HIP_gate, 1, arguments);
+  return kmbi_hip_launch(self, stream, KMBI_HIP_gate, 1, arguments);
+}
+
+void kmbi_hip_unshut(kmbi_hip *self) {
+  kmbi_hip_space *space = &self->space;
+  __atomic_store_n(&space->gate[0], space->gate_turn, __ATOMIC_SEQ_CST);
+}
+
+kmb_status kmbi_hip_gate_close(kmbi_hip_plan *plan) {
+  return plan->gated ? kmbi_hip_shut(plan->self, plan->stream) : KMB_OK;
 }
 
 void kmbi_hip_gate_open(kmbi_hip_plan *plan) {
-  kmbi_hip_space *space = &plan->self->space;
-  if (plan->gated)
-    __atomic_store_n(&space->gate[0], space->gate_turn, __ATOMIC_SEQ_CST);
+  if (plan->gated) kmbi_hip_unshut(plan->self);
 }
 
 bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count) {
@@ -92,6 +100,8 @@ bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count) {
       __atomic_load_n(&space->gate[1], __ATOMIC_SEQ_CST) != space->gate_turn)
     return true;
   plan->spoiled += count;
+  /* The host waited for other ranks: no fault of the callback's. */
+  if (plan->desc.align) return false;
   self->held_up = plan->desc.launch;
   self->held_up_user = plan->desc.launch_user;
   without(plan, gave_up);

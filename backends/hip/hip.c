@@ -250,6 +250,13 @@ static const kmb_backend_ops ops = {
     .describe = kmbi_hip_describe,
     .telemetry = kmbi_hip_telemetry,
     .plan_findings = kmbi_hip_plan_findings,
+    .aligned = 1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
+    .barriers = 1u << KMB_BARRIER_NCCL,
+    .barrier_open = kmbi_hip_barrier_open,
+    .barrier_enqueue = kmbi_hip_barrier_enqueue,
+    .barrier_time = kmbi_hip_barrier_time,
+    .barrier_close = kmbi_hip_barrier_close,
+    .barrier_text = kmbi_hip_barrier_text,
     .zero_reference =
         "GRAPH, what a kernel that stores nothing adds to a replay",
 };

@@ -85,6 +85,7 @@ typedef struct kmbi_hip {
   kmbi_smi_handle smi_device;
   kmbi_hip_failure smi_failure;
   pid_t pid;
+  struct kmbi_hip_barrier *barrier; /* that is open; NULL: none */
   int device;
   int before; /* the caller's current device, while a stream is open */
   int runtime_version;
@@ -152,6 +153,9 @@ void kmbi_hip_stream_close(void *self, void *stream);
 kmb_status kmbi_hip_stream_wait(void *self, void *stream, double limit_ns);
 /* Waits inside the backend: LOST, and the device with it, after the limit. */
 kmb_status kmbi_hip_finish(kmbi_hip *self, kmbi_hip_stream stream);
+/* False if it did not: nothing is lost then. */
+bool kmbi_hip_ends_within(kmbi_hip *self, kmbi_hip_stream stream,
+                          double limit_ns, kmb_status *status);
 
 /* attrs.c */
 kmb_status kmbi_hip_attr_u64(void *self, kmb_device_attr attr, uint64_t *value);
@@ -200,6 +204,7 @@ kmb_status kmbi_hip_propose(void *self, const kmb_request *request,
                             uint32_t *count);
 
 /* plan.c */
+kmb_status kmbi_hip_make_event(kmbi_hip *self, kmbi_hip_event *event);
 kmb_status kmbi_hip_plan_create(void *self, const kmb_plan_desc *desc,
                                 void **plan);
 kmb_status kmbi_hip_plan_run(void *self, void *plan, uint64_t count,
@@ -218,6 +223,24 @@ void kmbi_hip_plan_findings(void *self, void *plan, kmb_find_fn find,
 /* bias.c */
 kmb_status kmbi_hip_bias_of(void *self, const kmb_choice *choice,
                             uint64_t batch, double *ns, double *uncertainty_ns);
+
+/* gate.c: a closed gate on a stream, whose memory is there, and its opening. */
+kmb_status kmbi_hip_shut(kmbi_hip *self, kmbi_hip_stream stream);
+void kmbi_hip_unshut(kmbi_hip *self);
+
+/* barrier.c */
+kmb_status kmbi_hip_barrier_open(void *self, const kmb_barrier_desc *desc,
+                                 void **barrier);
+kmb_status kmbi_hip_barrier_enqueue(void *self, void *barrier, void *stream);
+kmb_status kmbi_hip_barrier_time(void *self, void *barrier, void *stream,
+                                 const kmb_align *align, double *ns);
+void kmbi_hip_barrier_close(void *self, void *barrier);
+const char *kmbi_hip_barrier_text(void *self, void *barrier);
+/* The end of what was enqueued behind a barrier. With a failure `status` other
+ * ranks need not come: what waits for them is let go, and so it is when the
+ * deadline passes. Only what does not end even so loses the device. */
+kmb_status kmbi_hip_barrier_finish(kmbi_hip *self, kmbi_hip_stream stream,
+                                   const kmb_align *align, kmb_status status);
 
 /* describe.c */
 void kmbi_hip_describe(void *self, kmb_emit_fn emit, void *user);

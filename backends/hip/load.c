@@ -28,6 +28,8 @@ DLOPEN_NOTE(NOTE_ENTRY("hip", "Measures on AMD GPUs",
 DLOPEN_NOTE(NOTE_ENTRY("hiprtc", "Compiles libkmb's kernels for AMD GPUs",
                        "\\\"libhiprtc.so.7\\\",\\\"libhiprtc.so.6\\\","
                        "\\\"libhiprtc.so.5\\\""));
+DLOPEN_NOTE(NOTE_ENTRY("rccl", "Aligns several AMD GPUs",
+                       "\\\"librccl.so.1\\\""));
 DLOPEN_NOTE(NOTE_ENTRY("rocprofiler", "Traces kernels on AMD GPUs",
                        "\\\"librocprofiler-sdk.so.1\\\","
                        "\\\"librocprofiler-sdk.so.0\\\""));

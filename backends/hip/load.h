@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "hip_api.h"
+#include "rccl_api.h"
 #include "smi_api.h"
 #include "trace_api.h"
 
@@ -29,6 +30,10 @@ const kmbi_hip_api *kmbi_hip_runtime(kmbi_hip_failure *failure);
 const kmbi_hiprtc_api *kmbi_hip_compiler(kmbi_hip_failure *failure);
 const kmbi_hsa_api *kmbi_hip_hsa(kmbi_hip_failure *failure);
 const kmbi_smi_api *kmbi_hip_smi(kmbi_hip_failure *failure);
+/* With `ours` false only a library that the process has loaded already. */
+const kmbi_rccl_api *kmbi_hip_rccl(bool ours, kmbi_hip_failure *failure);
+/* Whether RCCL is here since we opened it. */
+bool kmbi_hip_brought_rccl(void);
 /* Where HIP's library lies; "" if it was not opened. */
 const char *kmbi_hip_path(void);
 

@@ -32,6 +32,11 @@ static waited wait_for(kmbi_hip *self, kmbi_hip_stream stream, double limit_ns,
   }
 }
 
+bool kmbi_hip_ends_within(kmbi_hip *self, kmbi_hip_stream stream,
+                          double limit_ns, kmb_status *status) {
+  return wait_for(self, stream, limit_ns, status) != LATE;
+}
+
 kmb_status kmbi_hip_finish(kmbi_hip *self, kmbi_hip_stream stream) {
   kmb_status status = KMB_OK;
   if (wait_for(self, stream, self->deadline_ns, &status) != LATE) return status;
@@ -66,15 +71,13 @@ static kmb_status adopt(kmbi_hip *self, kmbi_hip_stream stream) {
                        self->device);
 }
 
-/* Between open and close our device is current, since the engine and the
- * caller's callbacks work on it. */
+/* Between the first open and the last close our device is current, since the
+ * engine and the caller's callbacks work on it. Candidates that take turns hold
+ * a stream each. */
 kmb_status kmbi_hip_stream_open(void *opened, void *callers, void **stream) {
   kmbi_hip *self = opened;
   int before = 0;
   *stream = NULL;
-  if (self->streams_open)
-    return KMBI_HIP_FAIL(self, KMB_ERR_BUSY, 0,
-                         "hip:%d: a stream is in use already", self->device);
   kmb_status status = kmbi_hip_enter(self, &before);
   kmbi_hip_stream handle = callers;
   if (!status)
@@ -84,8 +87,7 @@ kmb_status kmbi_hip_stream_open(void *opened, void *callers, void **stream) {
     kmbi_hip_leave(self, before);
     return status;
   }
-  self->before = before;
-  self->streams_open = 1;
+  if (!self->streams_open++) self->before = before;
   *stream = handle;
   return KMB_OK;
 }
@@ -93,8 +95,7 @@ kmb_status kmbi_hip_stream_open(void *opened, void *callers, void **stream) {
 void kmbi_hip_stream_close(void *opened, void *stream) {
   kmbi_hip *self = opened;
   (void)stream;
-  if (!self->streams_open) return;
-  self->streams_open = 0;
+  if (!self->streams_open || --self->streams_open) return;
   self->held_up = NULL;
   kmbi_hip_leave(self, self->before);
 }

@@ -58,9 +58,55 @@ static uint64_t pairs_at_once(const kmbi_hip_plan *plan) {
   return most ? most : 1;
 }
 
+/* Without a barrier a rank could signal another one that is not reset yet. */
+static kmb_status before_all(kmbi_hip_plan *plan) {
+  const kmb_align *align = plan->desc.align;
+  if (align->barrier || !(plan->cold || plan->desc.reset)) return KMB_OK;
+  kmb_status status = kmbi_hip_drain(plan, kmbi_hip_before(plan));
+  return status ? status : align->all_enqueued(align->ctx);
+}
+
+/* Behind the gate and two barriers: the first one lets the last rank come, the
+ * second one makes up for how differently the gates were seen to open. */
+static kmb_status enqueue_aligned(kmbi_hip_plan *plan) {
+  const kmb_align *align = plan->desc.align;
+  kmbi_hip *self = plan->self;
+  kmb_status status = align->barrier ? kmbi_hip_before(plan) : KMB_OK;
+  for (int i = 0; !status && align->barrier && i < 2; i++)
+    status = align->barrier(align->ctx, plan->desc.stream);
+  if (!status)
+    status = KMBI_HIP(self, hipEventRecord, plan->events[0], plan->stream);
+  if (!status) status = kmbi_hip_iterate(plan);
+  if (!status)
+    status = KMBI_HIP(self, hipEventRecord, plan->events[1], plan->stream);
+  return status ? status : align->all_enqueued(align->ctx);
+}
+
+static kmb_status take_aligned(kmbi_hip_run *run) {
+  kmbi_hip_plan *plan = run->plan;
+  kmb_sample *sample = &run->samples[run->got];
+  *sample = (kmb_sample){.slot = plan->slot};
+  kmb_status status = before_all(plan);
+  if (status) return status;
+  status = kmbi_hip_gate_close(plan);
+  if (!status) status = enqueue_aligned(plan);
+  kmbi_hip_gate_open(plan);
+  status = kmbi_hip_barrier_finish(plan->self, plan->stream, plan->desc.align,
+                                   status);
+  if (!status) status = read_pairs(plan, 1, sample);
+  if (status) return status;
+  /* No rank takes it again alone: it counts on none. */
+  if (!kmbi_hip_gate_held(plan, 1)) sample->flags |= KMB_SAMPLE_SPOILED;
+  kmbi_hip_advance(plan);
+  run->got++;
+  return KMB_OK;
+}
+
 kmb_status kmbi_hip_take_events(kmbi_hip_run *run) {
   kmbi_hip_plan *plan = run->plan;
   kmb_status status = KMB_OK;
+  while (!status && plan->desc.align && run->got < run->count)
+    status = take_aligned(run);
   while (!status && run->got < run->count) {
     double started = kmbi_hip_now();
     uint64_t count = kmbi_hip_portion(run, pairs_at_once(plan));

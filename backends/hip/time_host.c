@@ -8,12 +8,16 @@ static kmb_status batch(kmbi_hip_plan *plan, kmb_sample *sample) {
     status = kmbi_hip_drain(plan, kmbi_hip_before(plan));
     if (status) return status;
   }
+  const kmb_align *align = plan->desc.align;
+  if (align) status = align->all_enqueued(align->ctx);
   double started = kmbi_hip_now();
   for (uint64_t i = 0; !status && i < plan->desc.batch; i++) {
     status = kmbi_hip_iterate(plan);
     if (!status) kmbi_hip_advance(plan);
   }
-  status = kmbi_hip_drain(plan, status);
+  status =
+      align ? kmbi_hip_barrier_finish(plan->self, plan->stream, align, status)
+            : kmbi_hip_drain(plan, status);
   sample->end_ns = kmbi_hip_now();
   sample->span_ns = sample->end_ns - started;
   return status;

@@ -323,8 +323,20 @@ ENTRY(KMB_VALUE_GLOBAL_LEAST_BYTES, 134, U64);
 ENTRY(KMB_VALUE_AGREEMENT, 135, F64);
 ENTRY(KMB_VALUE_ALLOCATION, 136, TEXT);
 ENTRY(KMB_VALUE_FABRIC, 137, TEXT);
-ENTRY(KMB_VALUE_CODE_OMITTED, 138, U64);
-ENTRY(KMB_VALUE_CODE_UNSEEN, 139, U64);
+ENTRY(KMB_VALUE_LAUNCH_KERNEL, 138, TEXT);
+ENTRY(KMB_VALUE_LAUNCH_GRID, 139, TEXT);
+ENTRY(KMB_VALUE_LAUNCH_BLOCK, 140, TEXT);
+ENTRY(KMB_VALUE_REGISTERS, 141, U64);
+ENTRY(KMB_VALUE_LOCAL_BYTES, 142, U64);
+ENTRY(KMB_VALUE_STATIC_SHARED, 143, U64);
+ENTRY(KMB_VALUE_DYNAMIC_SHARED, 144, U64);
+ENTRY(KMB_VALUE_WAVES, 145, F64);
+ENTRY(KMB_VALUE_BLOCKS_PER_UNIT, 146, U64);
+ENTRY(KMB_VALUE_THEORETICAL, 147, F64);
+ENTRY(KMB_VALUE_OCCUPANCY_LIMIT, 148, TEXT);
+ENTRY(KMB_VALUE_OCCUPANCY_CHECK, 149, TEXT);
+ENTRY(KMB_VALUE_CODE_OMITTED, 150, U64);
+ENTRY(KMB_VALUE_CODE_UNSEEN, 151, U64);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -372,6 +384,7 @@ VALUE(KMB_OP_KERNEL, 1);
 VALUE(KMB_OP_MEMCPY, 2);
 VALUE(KMB_OP_MEMSET, 3);
 VALUE(KMB_OP_GRAPH, 4);
+VALUE(KMB_OP_HAS_LAUNCH, 1);
 VALUE(KMB_CODE_UNKNOWN, 0);
 VALUE(KMB_CODE_SAME, 1);
 VALUE(KMB_CODE_DIFFERENT, 2);
@@ -497,6 +510,8 @@ VALUE(KMB_COUNTERS_SOL_MEM_BUSY, 6);
 VALUE(KMB_COUNTERS_SOL_MEM_BANDWIDTH, 7);
 VALUE(KMB_COUNTERS_SOL_MEM_ISSUE, 8);
 VALUE(KMB_COUNTERS_SOL_COUNT, 9);
+VALUE(KMB_OCCUPANCY_HAS_LIMITS, 1);
+VALUE(KMB_OCCUPANCY_CHECKED, 2);
 VALUE(KMB_TRACE_AUTO, 0);
 VALUE(KMB_TRACE_NSYS_CSV, 1);
 VALUE(KMB_TRACE_NSYS_SQLITE, 2);
@@ -765,7 +780,19 @@ MEMBER(kmb_op, share_pct, 48, 8, double);
 MEMBER(kmb_op, bytes, 56, 8, uint64_t);
 MEMBER(kmb_op, kind, 64, 4, int32_t);
 MEMBER(kmb_op, stream, 68, 4, uint32_t);
-GROWS(kmb_op, 72);
+MEMBER(kmb_op, grid_x, 72, 4, uint32_t);
+MEMBER(kmb_op, grid_y, 76, 4, uint32_t);
+MEMBER(kmb_op, grid_z, 80, 4, uint32_t);
+MEMBER(kmb_op, block_x, 84, 4, uint32_t);
+MEMBER(kmb_op, block_y, 88, 4, uint32_t);
+MEMBER(kmb_op, block_z, 92, 4, uint32_t);
+MEMBER(kmb_op, registers, 96, 4, uint32_t);
+MEMBER(kmb_op, local, 100, 4, uint32_t);
+MEMBER(kmb_op, static_shared, 104, 4, uint32_t);
+MEMBER(kmb_op, dynamic_shared, 108, 4, uint32_t);
+MEMBER(kmb_op, flags, 112, 4, uint32_t);
+MEMBER(kmb_op, reserved, 116, 4, uint32_t);
+GROWS(kmb_op, 120);
 
 MEMBER(kmb_code_pair, struct_size, 0, 8, size_t);
 MEMBER(kmb_code_pair, a, 8, 8, const char *);
@@ -1037,6 +1064,22 @@ MEMBER(kmb_counters_params, replay, 48, 4, int32_t);
 MEMBER(kmb_counters_params, flags, 52, 4, uint32_t);
 GROWS(kmb_counters_params, 56);
 
+MEMBER(kmb_occupancy, struct_size, 0, 8, size_t);
+MEMBER(kmb_occupancy, block_warps, 8, 8, uint64_t);
+MEMBER(kmb_occupancy, unit_warps, 16, 8, uint64_t);
+MEMBER(kmb_occupancy, blocks, 24, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_registers, 32, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_shared, 40, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_warps, 48, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_blocks, 56, 8, uint64_t);
+MEMBER(kmb_occupancy, pct, 64, 8, double);
+MEMBER(kmb_occupancy, waves, 72, 8, double);
+MEMBER(kmb_occupancy, limit, 80, 8, const char *);
+MEMBER(kmb_occupancy, check, 88, 8, const char *);
+MEMBER(kmb_occupancy, flags, 96, 4, uint32_t);
+MEMBER(kmb_occupancy, reserved, 100, 4, uint32_t);
+GROWS(kmb_occupancy, 104);
+
 MEMBER(kmb_counters_info, struct_size, 0, 8, size_t);
 MEMBER(kmb_counters_info, passes, 8, 8, uint64_t);
 MEMBER(kmb_counters_info, taken, 16, 8, uint64_t);
@@ -1292,6 +1335,7 @@ SIGNATURE(kmb_compare_params_init, kmb_compare_params (*)(void));
 SIGNATURE(kmb_compare_row_init, kmb_compare_row (*)(void));
 SIGNATURE(kmb_compare_arm_init, kmb_compare_arm (*)(void));
 SIGNATURE(kmb_counters_params_init, kmb_counters_params (*)(void));
+SIGNATURE(kmb_occupancy_init, kmb_occupancy (*)(void));
 SIGNATURE(kmb_counters_info_init, kmb_counters_info (*)(void));
 SIGNATURE(kmb_trace_params_init, kmb_trace_params (*)(void));
 SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
@@ -1489,6 +1533,10 @@ SIGNATURE(kmb_counters_get_info, int32_t (*)(const kmb_counters *,
 SIGNATURE(kmb_counters_row_count, uint64_t (*)(const kmb_counters *));
 SIGNATURE(kmb_counters_name, int32_t (*)(const kmb_counters *, uint64_t,
     const char **));
+SIGNATURE(kmb_counters_launch, int32_t (*)(const kmb_counters *, uint64_t,
+    kmb_op *));
+SIGNATURE(kmb_counters_occupancy, int32_t (*)(const kmb_counters *, uint64_t,
+    kmb_occupancy *));
 SIGNATURE(kmb_counters_value, int32_t (*)(const kmb_counters *, uint64_t,
     uint64_t, double *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
@@ -1689,6 +1737,8 @@ static const function functions[] = {
     (function)kmb_counters_get_info,
     (function)kmb_counters_row_count,
     (function)kmb_counters_name,
+    (function)kmb_counters_launch,
+    (function)kmb_counters_occupancy,
     (function)kmb_counters_value,
     (function)kmb_trace_format_name,
     (function)kmb_trace_load,
@@ -1743,7 +1793,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 165 ? 0 : 1;
+  return count == 167 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -175,15 +175,28 @@ MEMBER(kmb_sample, slot, 40, 4, uint32_t);
 MEMBER(kmb_sample, flags, 44, 4, uint32_t);
 FINAL(kmb_sample, 48);
 
+MEMBER(kmb_shape, grid_x, 0, 4, uint32_t);
+MEMBER(kmb_shape, grid_y, 4, 4, uint32_t);
+MEMBER(kmb_shape, grid_z, 8, 4, uint32_t);
+MEMBER(kmb_shape, block_x, 12, 4, uint32_t);
+MEMBER(kmb_shape, block_y, 16, 4, uint32_t);
+MEMBER(kmb_shape, block_z, 20, 4, uint32_t);
+MEMBER(kmb_shape, registers, 24, 4, uint32_t);
+MEMBER(kmb_shape, local, 28, 4, uint32_t);
+MEMBER(kmb_shape, static_shared, 32, 4, uint32_t);
+MEMBER(kmb_shape, dynamic_shared, 36, 4, uint32_t);
+FINAL(kmb_shape, 40);
+
 MEMBER(kmb_device_op, name, 0, 8, const char *);
 MEMBER(kmb_device_op, start_ns, 8, 8, double);
 MEMBER(kmb_device_op, duration_ns, 16, 8, double);
 MEMBER(kmb_device_op, bytes, 24, 8, uint64_t);
 MEMBER(kmb_device_op, sample, 32, 4, uint32_t);
 MEMBER(kmb_device_op, stream, 36, 4, uint32_t);
-MEMBER(kmb_device_op, kind, 40, 4, int32_t);
-MEMBER(kmb_device_op, reserved, 44, 4, int32_t);
-FINAL(kmb_device_op, 48);
+MEMBER(kmb_device_op, shape, 40, 40, kmb_shape);
+MEMBER(kmb_device_op, kind, 80, 4, int32_t);
+MEMBER(kmb_device_op, reserved, 84, 4, int32_t);
+FINAL(kmb_device_op, 88);
 
 MEMBER(kmb_record_sink, struct_size, 0, 8, size_t);
 MEMBER(kmb_record_sink, ctx, 8, 8, void *);
@@ -286,17 +299,19 @@ MEMBER(kmb_backend_ops, counters_open, 336, 8, int32_t (*)(void *,
 MEMBER(kmb_backend_ops, counters_collect, 344, 8, int32_t (*)(void *, void *,
     void (*)(void *, uint64_t, uint64_t, double), void *, uint64_t *));
 MEMBER(kmb_backend_ops, counters_close, 352, 8, void (*)(void *, void *));
-MEMBER(kmb_backend_ops, aligned, 360, 4, uint32_t);
-MEMBER(kmb_backend_ops, barriers, 364, 4, uint32_t);
-MEMBER(kmb_backend_ops, barrier_open, 368, 8, int32_t (*)(void *,
+MEMBER(kmb_backend_ops, occupancy, 360, 8, int32_t (*)(void *,
+    const kmb_shape *, kmb_occupancy *));
+MEMBER(kmb_backend_ops, aligned, 368, 4, uint32_t);
+MEMBER(kmb_backend_ops, barriers, 372, 4, uint32_t);
+MEMBER(kmb_backend_ops, barrier_open, 376, 8, int32_t (*)(void *,
     const kmb_barrier_desc *, void **));
-MEMBER(kmb_backend_ops, barrier_enqueue, 376, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, barrier_enqueue, 384, 8, int32_t (*)(void *, void *,
     void *));
-MEMBER(kmb_backend_ops, barrier_time, 384, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, barrier_time, 392, 8, int32_t (*)(void *, void *,
     void *, const kmb_align *, double *));
-MEMBER(kmb_backend_ops, barrier_close, 392, 8, void (*)(void *, void *));
-MEMBER(kmb_backend_ops, barrier_text, 400, 8, const char *(*)(void *, void *));
-GROWS(kmb_backend_ops, 408);
+MEMBER(kmb_backend_ops, barrier_close, 400, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, barrier_text, 408, 8, const char *(*)(void *, void *));
+GROWS(kmb_backend_ops, 416);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

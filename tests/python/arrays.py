@@ -1,5 +1,13 @@
 """Arrays of torch and numpy among the arguments, on the host."""
+import contextlib
+import functools
+import io
+import os
+import re
+import shutil
+import tempfile
 import unittest
+from unittest import mock
 
 import numpy
 import torch
@@ -8,6 +16,7 @@ import kmb
 from kmb import _arrays
 
 NEEDS = 'torch numpy'
+SOURCE = ''
 QUICK = {'min_samples': 60, 'max_samples': 60, 'min_wall_ms': 1e-6,
          'max_wall_ms': 6e5, 'warmup_ms': 0, 'confirm': False, 'batch': 1}
 
@@ -77,6 +86,38 @@ class Slots(unittest.TestCase):
         with self.assertRaisesRegex(kmb.IncorrectError, 'out'):
             quick(lambda x, out: None, (x,), {'out': y}, outputs=['out'])
 
+    def test_candidates_have_slots_of_their_own(self):
+        x, y = torch.rand(4096), torch.zeros(4096)
+        few = {'min_wall_ms': 1e-6, 'max_wall_ms': 6e5, 'tune_wall_ms': 6e5,
+               'warmup_ms': 0, 'min_cycles': 8, 'max_cycles': 8, 'batch': 1}
+        places = {'a': set(), 'b': set()}
+
+        def scale(which, by):
+            def scaled(x, out, factor=by):
+                places[which].add((x.data_ptr(), out.data_ptr()))
+                torch.mul(x, factor, out=out)
+            return scaled
+
+        both = kmb.compare(
+            {'a': scale('a', 2), 'b': kmb.Candidate(
+                scale('b', 0), knobs={'factor': [3, 2]})},
+            (x,), {'out': y}, outputs=['out'], device=device(), tolerance=0.0,
+            check=lambda r, x, out: float((out - 2 * x).abs().max()), **few)
+        self.assertEqual(float(y.abs().max()), 0)
+        self.assertEqual(both['b'].config, {'factor': 2})
+        for row in both.rows:
+            self.assertEqual(row.result['cache_state'], 'ROTATED')
+            self.assertEqual(row.result['check'],
+                             'passed before and after timing')
+            self.assertGreaterEqual(len(places[row.name]),
+                                    row.result['slots'])
+        self.assertFalse({o for _, o in places['a']} &
+                         {o for _, o in places['b']})
+        unlike = [('warm', lambda: None, ()), ('cold', lambda x: None, (x,))]
+        with self.assertRaisesRegex(kmb.InvalidError, 'ANY_CACHE'):
+            kmb.compare(unlike, device=device(), **few)
+        kmb.compare(unlike, device=device(), any_cache=True, **few)
+
     def test_warm_arguments_exist_once(self):
         weights, x, y = torch.rand(4096), torch.rand(64), torch.rand(64)
         seen, written, cold = set(), set(), set()
@@ -119,6 +160,54 @@ class Slots(unittest.TestCase):
         closed_over = torch.rand(4096)
         result = quick(lambda: closed_over.sum())
         self.assertEqual(result['cache_state'], 'WARM')
+
+
+def measured_in_a_worker(_):
+    try:
+        quick(lambda: None, device=None)
+    except kmb.ForkedError:
+        return len(quick(lambda: None).samples_ns)
+    return 'the parent\'s device works'
+
+
+class Guide(unittest.TestCase):
+    def test_workers_of_a_data_loader(self):
+        quick(lambda: None, device=None)  # opened before they are forked
+        loader = torch.utils.data.DataLoader(
+            [0, 1], num_workers=2, batch_size=None,
+            collate_fn=measured_in_a_worker)
+        self.assertEqual(list(loader), [60, 60])
+        quick(lambda: None, device=None)
+
+    def test_what_the_guide_shows_runs(self):
+        with open(SOURCE + '/docs/embedding.md', encoding='utf-8') as file:
+            text = file.read()
+        blocks = re.findall('```python\n(.*?)```', text, re.S)
+        self.assertEqual(len(blocks), 3)
+        few = {'max_wall_ms': 6e5, 'min_wall_ms': 1e-6, 'tune_wall_ms': 6e5,
+               'warmup_ms': 0, 'min_cycles': 8, 'max_cycles': 8, 'batch': 1}
+        words, place = io.StringIO(), {}
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder, \
+                contextlib.redirect_stdout(words), \
+                mock.patch.object(kmb, 'bench', functools.partial(
+                    kmb.bench, ceilings=False, device=device(), **QUICK)), \
+                mock.patch.object(kmb, 'compare', functools.partial(
+                    kmb.compare, device=device(), **few)):
+            shutil.copy(SOURCE + '/tests/data/traces/offload_pipeline.csv',
+                        folder + '/trace.csv')
+            os.chdir(folder)
+            try:
+                for block in blocks:
+                    exec(block, place)
+                self.assertEqual(len(kmb.load('result.json')), 1)
+            finally:
+                os.chdir(here)
+        self.assertIn('flash_fwd', words.getvalue())
+        self.assertEqual(place['result']['check'],
+                         'passed before and after timing')
+        self.assertEqual(place['both'].to_dict()['rows'][1]['tuning'][
+            'failed'], 0)
 
 
 class Copies(unittest.TestCase):

@@ -100,6 +100,69 @@ def points_without_a_partner_are_no_pass(folder):
     assert run(write(folder, 'a', *two), write(folder, 'b', *two[::-1]))[0] == 0
 
 
+def the_order_of_members_is_nothing(folder):
+    path, other = write(folder, 'a', {}), os.path.join(folder, 'turned')
+    with open(path, encoding='utf-8') as file:
+        document = json.load(file)
+
+    def turned(value):
+        if isinstance(value, dict):
+            return {k: turned(v) for k, v in reversed(value.items())}
+        return [turned(v) for v in value] if isinstance(value, list) else value
+    with open(other, 'w', encoding='utf-8') as file:
+        json.dump(turned(document), file)
+    for files in ((path, other), (other, path)):
+        status, out, err = run(*files, '--json')
+        assert (status, err) == (0, ''), err
+        found = json.loads(out)
+        assert found['comparisons'][0]['verdict'] == 'same'
+        assert found['differences'] == []
+
+
+def results_of_a_long_document_are_read_apart(folder):
+    """What is odd about it is said as of a short one."""
+    points = [axes_of(('m', str(i))) for i in range(40)]
+    path, other = write(folder, 'a', *points), os.path.join(folder, 'b')
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+    assert len(text) > 65536
+    end = text.rindex(']')
+    middle = text.index(', {"axes"', len(text) // 2)
+    good = (
+        text.replace('": ', '" :\t').replace(', {', '\n,\r\n{'),
+        '  ' + text + '\n\n',
+        text[:end] + ']' + ', "more": {"results": [1, "]}"]}}',
+        '{"a": "\\"results\\": [", "b": [{}], ' + text[1:],
+        '{"results": []}'.join(['{"x": ', ', ' + text[1:]]))
+    for content in good:
+        assert content != text
+        with open(other, 'w', encoding='utf-8') as file:
+            file.write(content)
+        status, out, err = run(path, other)
+        assert (status, err) == (0, '') and '40 same' in out, (content[:80], err)
+    last = '"value": "39"'
+    bad = (
+        (text[:middle] + ',' + text[middle:], 'JSON line 1, column %d' %
+         (middle + 2)),
+        (text[:middle] + text[middle + 1:], 'JSON line 1, column %d' %
+         (middle + 2)),
+        (text[:end] + ',]}', 'JSON line 1, column %d' % (end + 2)),
+        (text[:end] + '] x}', 'JSON line 1'),
+        (text[:end] + '], "version": 1}', 'two keys "version"'),
+        (text[:end] + '], "results": []}', 'two keys "results"'),
+        (text + 'x', 'line 1: a document of results was expected'),
+        (text.replace(last, '"value": 39'), 'results[39].axes'),
+        (text.replace('"version": 1', '"version": 9', 1), 'version 9'),
+        (text[:middle] + ', 5' + text[middle:], 'results[%d]: not an object' %
+         (text[:middle].count('{"axes"'))))
+    for content, said in bad:
+        assert content != text
+        with open(other, 'w', encoding='utf-8') as file:
+            file.write(content)
+        status, out, err = run(path, other)
+        assert status == 2 and not out and said in err, (said, err)
+
+
 def bad_files_are_named(folder):
     good, path = write(folder, 'good', {}), os.path.join(folder, 'bad')
     with open(good, encoding='utf-8') as file:
@@ -201,6 +264,19 @@ def an_axis_can_be_ignored(folder):
                  axes_of(('m', '1'), ('by', 'y')))
     status, _, err = run(both, a, '--ignore-axis', 'by')
     assert status == 2 and 'results 1 and 2' in err
+
+
+def an_axis_to_ignore_must_be_somewhere(folder):
+    a = write(folder, 'a', axes_of(('m', '1')), axes_of(('m', '2')))
+    b = write(folder, 'b', axes_of(('m', '1')),
+              axes_of(('m', '2'), ('by', 'y')))
+    for words in ((a, b), (b, a), (a, b, '--json'), (a, b, '--format', 'md')):
+        status, out, err = run(*words, '--ignore-axis', 'by', '--ignore-axis',
+                               'bye')
+        assert status == 2 and not out, (words, out)
+        assert err == 'kmb: --ignore-axis: no result of %s or %s has an ' \
+                      'axis "bye"\n' % words[:2], err
+        assert run(*words, '--ignore-axis', 'by')[0] == 0
 
 
 def devices_are_not_mixed(folder):

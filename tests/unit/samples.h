@@ -93,10 +93,20 @@ static inline void fill_sample(kmb_result *result, const char *name) {
   kmbi_result_format(result, KMB_VALUE_READING, "memory-bound: %d%%", 87);
   kmbi_result_absent(result, KMB_VALUE_SUM, "only %s sees them", "TRACE");
   kmbi_result_absent(result, KMB_VALUE_BUSY, "only %s sees them", "TRACE");
-  const kmb_op ops[] = {{sizeof(kmb_op), "_Z4gemmPf", 0, 36000.5, 35000,
-                         37000.25, 99.5, 0, KMB_OP_KERNEL, 7},
-                        {sizeof(kmb_op), NULL, 36000.5, 0.1, 0, 1e300, 5e-324,
-                         UINT64_MAX, KMB_OP_MEMCPY, UINT32_MAX}};
+  kmb_op ops[] = {kmb_op_init(), kmb_op_init()};
+  ops[0].name = "_Z4gemmPf";
+  ops[0].duration_ns = 36000.5, ops[0].min_ns = 35000;
+  ops[0].max_ns = 37000.25, ops[0].share_pct = 99.5;
+  ops[0].kind = KMB_OP_KERNEL, ops[0].stream = 7;
+  ops[0].grid_x = 132, ops[0].grid_y = 2, ops[0].grid_z = 3;
+  ops[0].block_x = 256, ops[0].block_y = 4, ops[0].block_z = 1;
+  ops[0].registers = 40, ops[0].local = 16;
+  ops[0].static_shared = 128, ops[0].dynamic_shared = UINT32_MAX;
+  ops[0].flags = KMB_OP_HAS_LAUNCH;
+  ops[1].start_ns = 36000.5, ops[1].duration_ns = 0.1;
+  ops[1].max_ns = 1e300, ops[1].share_pct = 5e-324;
+  ops[1].bytes = UINT64_MAX;
+  ops[1].kind = KMB_OP_MEMCPY, ops[1].stream = UINT32_MAX;
   kmbi_result_set_ops(result, ops, 2);
   const kmb_rank ranks[] = {
       {sizeof(kmb_rank), "A \"device\"", "GPU-1", 36130.25, 0.1, 1e300, 3, 12,

@@ -159,6 +159,12 @@ static void what_is_kept_reads_back(void) {
   REQUIRE(!look(sweep, "a\nb\xFF\"", "2"));
   REQUIRE(!look(sweep, NULL, "1"));
   const kmb_pair axes[] = {{"n", "1"}, {"dtype", "f32"}};
+  const kmb_pair turned[] = {{"dtype", "f32"}, {"n", "1"}};
+  const kmb_pair twice[] = {{"n", "1"}, {"n", "1"}};
+  const kmb_pair crossed[] = {{"dtype", "1"}, {"n", "f32"}};
+  REQUIRE(kmb_sweep_find(sweep, "a\nb\xFF\"", turned, 2) == r);
+  REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", twice, 2));
+  REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", crossed, 2));
   REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", axes, 1));
   REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", NULL, 2));
   REQUIRE(!kmb_sweep_find(NULL, "a", axes, 2));

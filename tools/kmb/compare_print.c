@@ -21,23 +21,6 @@ static bool has_column(const layout *l, const char *key) {
   return false;
 }
 
-/* The configuration that a sweep of knobs kept: its knobs, or its number. */
-static bool config_text(const kmb_result *r, char *text, size_t size) {
-  kmb_metadata_entry e = kmb_metadata_entry_init();
-  uint64_t config = result_u64(r, KMB_VALUE_CONFIG);
-  size_t used = 0;
-  text[0] = '\0';
-  for (uint64_t i = 0; i < kmb_result_metadata_count(r) && used < size; i++) {
-    if (kmb_result_metadata(r, i, &e) || !e.value ||
-        strncmp(e.key, "config.", 7) != 0)
-      continue;
-    used += (size_t)snprintf(text + used, size - used, "%s%s=%s",
-                             used ? " " : "", e.key + 7, e.value);
-  }
-  if (!used && config) snprintf(text, size, "%llu", (unsigned long long)config);
-  return text[0] != '\0';
-}
-
 static void add_axes(layout *l, const kmb_result *r) {
   for (uint64_t i = 0; i < kmb_result_axis_count(r); i++) {
     kmb_pair axis = {"", ""};

@@ -241,8 +241,20 @@ KMB_VALUE_GLOBAL_LEAST_BYTES = 134
 KMB_VALUE_AGREEMENT = 135
 KMB_VALUE_ALLOCATION = 136
 KMB_VALUE_FABRIC = 137
-KMB_VALUE_CODE_OMITTED = 138
-KMB_VALUE_CODE_UNSEEN = 139
+KMB_VALUE_LAUNCH_KERNEL = 138
+KMB_VALUE_LAUNCH_GRID = 139
+KMB_VALUE_LAUNCH_BLOCK = 140
+KMB_VALUE_REGISTERS = 141
+KMB_VALUE_LOCAL_BYTES = 142
+KMB_VALUE_STATIC_SHARED = 143
+KMB_VALUE_DYNAMIC_SHARED = 144
+KMB_VALUE_WAVES = 145
+KMB_VALUE_BLOCKS_PER_UNIT = 146
+KMB_VALUE_THEORETICAL = 147
+KMB_VALUE_OCCUPANCY_LIMIT = 148
+KMB_VALUE_OCCUPANCY_CHECK = 149
+KMB_VALUE_CODE_OMITTED = 150
+KMB_VALUE_CODE_UNSEEN = 151
 KMB_NOTE = 1
 KMB_WARNING = 2
 KMB_DOUBT = 3
@@ -290,6 +302,7 @@ KMB_OP_KERNEL = 1
 KMB_OP_MEMCPY = 2
 KMB_OP_MEMSET = 3
 KMB_OP_GRAPH = 4
+KMB_OP_HAS_LAUNCH = 1
 KMB_CODE_UNKNOWN = 0
 KMB_CODE_SAME = 1
 KMB_CODE_DIFFERENT = 2
@@ -415,6 +428,8 @@ KMB_COUNTERS_SOL_MEM_BUSY = 6
 KMB_COUNTERS_SOL_MEM_BANDWIDTH = 7
 KMB_COUNTERS_SOL_MEM_ISSUE = 8
 KMB_COUNTERS_SOL_COUNT = 9
+KMB_OCCUPANCY_HAS_LIMITS = 1
+KMB_OCCUPANCY_CHECKED = 2
 KMB_TRACE_AUTO = 0
 KMB_TRACE_NSYS_CSV = 1
 KMB_TRACE_NSYS_SQLITE = 2
@@ -585,8 +600,20 @@ VALUES: List[Tuple[Any, ...]] = [
     ("AGREEMENT", 135, "F64", "agreement_ns", "ns"),
     ("ALLOCATION", 136, "TEXT", "allocation", ""),
     ("FABRIC", 137, "TEXT", "fabric", ""),
-    ("CODE_OMITTED", 138, "U64", "code_omitted", "1"),
-    ("CODE_UNSEEN", 139, "U64", "code_unseen", "1"),
+    ("LAUNCH_KERNEL", 138, "TEXT", "launch_kernel", ""),
+    ("LAUNCH_GRID", 139, "TEXT", "launch_grid", ""),
+    ("LAUNCH_BLOCK", 140, "TEXT", "launch_block", ""),
+    ("REGISTERS", 141, "U64", "registers_per_thread", "1"),
+    ("LOCAL_BYTES", 142, "U64", "local_bytes_per_thread", "B"),
+    ("STATIC_SHARED", 143, "U64", "static_shared_bytes", "B"),
+    ("DYNAMIC_SHARED", 144, "U64", "dynamic_shared_bytes", "B"),
+    ("WAVES", 145, "F64", "waves", "1"),
+    ("BLOCKS_PER_UNIT", 146, "U64", "blocks_per_unit", "1"),
+    ("THEORETICAL", 147, "F64", "theoretical_occupancy_pct", "%"),
+    ("OCCUPANCY_LIMIT", 148, "TEXT", "occupancy_limit", ""),
+    ("OCCUPANCY_CHECK", 149, "TEXT", "occupancy_check", ""),
+    ("CODE_OMITTED", 150, "U64", "code_omitted", "1"),
+    ("CODE_UNSEEN", 151, "U64", "code_unseen", "1"),
 ]
 ATTRIBUTES: List[Tuple[Any, ...]] = [
     ("BACKEND", 1, "TEXT", "backend"),
@@ -691,6 +718,17 @@ OP_KINDS: List[Tuple[Any, ...]] = [
     ("MEMCPY", 2, "memcpy"),
     ("MEMSET", 3, "memset"),
     ("GRAPH", 4, "graph"),
+]
+COUNTERS_SOL: List[Tuple[Any, ...]] = [
+    ("DRAM_READ", 0, "dram__bytes_read.sum", "B", "read from DRAM"),
+    ("DRAM_WRITE", 1, "dram__bytes_write.sum", "B", "written to DRAM"),
+    ("OCCUPANCY", 2, "sm__warps_active.avg.pct_of_peak_sustained_active", "%", "ncu's Achieved Occupancy"),
+    ("L2_HIT", 3, "lts__t_sector_hit_rate.pct", "%", "ncu's L2 Hit Rate"),
+    ("COMPUTE", 4, "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Compute (SM) Throughput"),
+    ("MEMORY", 5, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Memory Throughput"),
+    ("MEM_BUSY", 6, "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Busy"),
+    ("MEM_BANDWIDTH", 7, "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Max Bandwidth"),
+    ("MEM_ISSUE", 8, "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Pipes Busy"),
 ]
 
 
@@ -847,6 +885,10 @@ class kmb_compare_arm(ctypes.Structure):
 
 
 class kmb_counters_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_occupancy(ctypes.Structure):
     """Fields below."""
 
 
@@ -1168,6 +1210,18 @@ kmb_op._fields_ = [
     ("bytes", c_uint64),
     ("kind", c_int32),
     ("stream", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("registers", c_uint32),
+    ("local", c_uint32),
+    ("static_shared", c_uint32),
+    ("dynamic_shared", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
 ]
 
 kmb_code_pair._fields_ = [
@@ -1460,6 +1514,23 @@ kmb_counters_params._fields_ = [
     ("count", c_uint64),
     ("replay", c_int32),
     ("flags", c_uint32),
+]
+
+kmb_occupancy._fields_ = [
+    ("struct_size", c_size_t),
+    ("block_warps", c_uint64),
+    ("unit_warps", c_uint64),
+    ("blocks", c_uint64),
+    ("limit_registers", c_uint64),
+    ("limit_shared", c_uint64),
+    ("limit_warps", c_uint64),
+    ("limit_blocks", c_uint64),
+    ("pct", c_double),
+    ("waves", c_double),
+    ("limit", c_char_p),
+    ("check", c_char_p),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
 ]
 
 kmb_counters_info._fields_ = [
@@ -1822,6 +1893,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_counters_get_info": (c_int32, [c_void_p, POINTER(kmb_counters_info)]),
     "kmb_counters_row_count": (c_uint64, [c_void_p]),
     "kmb_counters_name": (c_int32, [c_void_p, c_uint64, POINTER(c_char_p)]),
+    "kmb_counters_launch": (c_int32, [c_void_p, c_uint64, POINTER(kmb_op)]),
+    "kmb_counters_occupancy": (c_int32, [c_void_p, c_uint64, POINTER(kmb_occupancy)]),
     "kmb_counters_value": (c_int32, [c_void_p, c_uint64, c_uint64, POINTER(c_double)]),
     "kmb_trace_format_name": (c_char_p, [c_int32]),
     "kmb_trace_load": (c_int32, [c_char_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),

@@ -166,6 +166,8 @@ static void counters(void) {
   kmb_counters_params params = kmb_counters_params_init();
   kmb_counters_info info = kmb_counters_info_init();
   kmb_bench_params bench = kmb_bench_params_init();
+  kmb_op op = kmb_op_init();
+  kmb_occupancy occupancy = kmb_occupancy_init();
   kmb_counters *read = NULL;
   kmb_device *device = NULL;
   const char *name = NULL;
@@ -180,6 +182,8 @@ static void counters(void) {
   HOLDS(kmb_counters_row_count(NULL) == 0);
   HOLDS(kmb_counters_name(NULL, 0, &name) == KMB_ERR_INVALID);
   HOLDS(kmb_counters_value(NULL, 0, 0, &value) == KMB_ERR_INVALID);
+  HOLDS(kmb_counters_launch(NULL, 0, &op) == KMB_ERR_INVALID);
+  HOLDS(kmb_counters_occupancy(NULL, 0, &occupancy) == KMB_ERR_INVALID);
   kmb_counters_destroy(NULL);
 }
 

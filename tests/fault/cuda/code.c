@@ -95,7 +95,7 @@ static void kernels_have_their_configuration_and_image(void) {
   REQUIRE_EQ(k.local_bytes, 16);
   REQUIRE_EQ(k.max_threads, 1024);
   REQUIRE_EQ(k.dynamic_shared_bytes, 0);
-  REQUIRE_EQ(k.blocks_per_unit, 32);
+  REQUIRE_EQ(k.blocks_per_unit, 24);
   REQUIRE(!k.reason);
   REQUIRE_OK(kmb_code_get_image(code, 0, &image, &bytes));
   REQUIRE_OK(kmb_code_hash(image, bytes, hash));
@@ -264,7 +264,7 @@ static void a_kernel_of_a_library_is_found(void) {
   sim_set()->library_kernels = true;
   kmb_code *code = capture(&w);
   REQUIRE_EQ(kernel_of(code, 0).registers, 40);
-  REQUIRE_EQ(kernel_of(code, 0).blocks_per_unit, 32);
+  REQUIRE_EQ(kernel_of(code, 0).blocks_per_unit, 24);
   kmb_code_destroy(code);
   finish(&w);
 }

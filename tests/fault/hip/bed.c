@@ -1,7 +1,12 @@
+#define _GNU_SOURCE /* syscall */
 #include "bed.h"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sim/costs.h"
 
@@ -16,10 +21,23 @@ int clock_gettime(clockid_t clock, struct timespec *t) {
   return 0;
 }
 
+/* Ranks wait for what other threads do, which takes its time: such a nap is
+ * long by the virtual clock, and short by the real one. */
+enum { RANK_NAP = 500000 };
+
 int nanosleep(const struct timespec *wanted, struct timespec *left) {
   (void)left;
-  sim_pass((uint64_t)wanted->tv_sec * 1000000000u + (uint64_t)wanted->tv_nsec);
+  uint64_t ns =
+      (uint64_t)wanted->tv_sec * 1000000000u + (uint64_t)wanted->tv_nsec;
+  bool alone = sim_set()->threads < 2;
+  sim_pass(alone || ns > RANK_NAP ? ns : RANK_NAP);
+  if (!alone) select(0, NULL, NULL, NULL, &(struct timeval){.tv_usec = 50});
   return 0;
+}
+
+int sched_yield(void) {
+  sim_pass(5000);
+  return (int)syscall(SYS_sched_yield);
 }
 
 /* The library's look-ups of symbols and its files below /sys: the linker turns
@@ -59,19 +77,6 @@ FILE *__wrap_fopen64(const char *path, const char *mode) {
   return is_simulated(path) ? open_text(path) : __real_fopen64(path, mode);
 }
 
-static void *counted_alloc(void *user, size_t size, size_t align) {
-  bed *b = user;
-  void *memory = aligned_alloc(align, (size + align - 1) / align * align);
-  if (memory) b->in_use += size;
-  return memory;
-}
-
-static void counted_free(void *user, void *memory, size_t size) {
-  bed *b = user;
-  if (memory) b->in_use -= size;
-  free(memory);
-}
-
 static void keep_log(void *user, kmb_log_level level, const char *message) {
   bed *b = user;
   size_t used = strlen(b->log);
@@ -95,7 +100,7 @@ unsigned bed_last_error(void) {
   return peek();
 }
 
-void bed_set_up(bed *b) {
+void bed_look_up(bed *b) {
   memset(b, 0, sizeof *b);
   void *library = dlopen("libamdhip64.so.6", RTLD_NOW);
   if (!library) fprintf(stderr, "%s\n", dlerror());
@@ -108,16 +113,17 @@ void bed_set_up(bed *b) {
   *(void **)(&query) = __real_dlsym(library, "hipEventQuery");
   *(void **)(&peek) = __real_dlsym(library, "hipPeekAtLastError");
   HIP(b, hipInit, 0);
+}
+
+void bed_set_up(bed *b) {
+  bed_look_up(b);
   HIP(b, hipModuleLoadData, &b->module, SIM_CODE);
   HIP(b, hipStreamCreateWithFlags, &b->stream, KMBI_HIP_STREAM_NON_BLOCKING);
 }
 
 kmb_status bed_open(bed *b, const char *name) {
-  kmb_hooks hooks = kmb_hooks_init();
+  kmb_hooks hooks = heap_hooks(&b->memory);
   kmb_device_params params = kmb_device_params_init();
-  hooks.alloc = counted_alloc;
-  hooks.free = counted_free;
-  hooks.alloc_user = b;
   hooks.log = keep_log;
   hooks.log_user = b;
   params.hooks = &hooks;
@@ -128,7 +134,7 @@ kmb_status bed_open(bed *b, const char *name) {
 void bed_close(bed *b) {
   kmb_device_close(b->device);
   b->device = NULL;
-  REQUIRE_EQ(b->in_use, 0);
+  REQUIRE_EQ(b->memory.bytes_out, 0);
 }
 
 void bed_tear_down(bed *b) {

@@ -6,7 +6,7 @@
 
 #include <kmb/kmb.h>
 
-#include "../../require.h"
+#include "../../heap.h"
 #include "sim/sim.h"
 
 typedef struct bed {
@@ -14,11 +14,13 @@ typedef struct bed {
   kmb_device *device;
   kmbi_hip_module module;
   kmbi_hip_stream stream; /* the test's own, non-blocking */
-  uint64_t in_use;        /* bytes of the host allocator's hook */
+  heap memory;            /* of the library */
   uint64_t llc_given;
   char log[1024]; /* of level WARNING and above */
 } bed;
 
+/* HIP's functions alone. */
+void bed_look_up(bed *b);
 /* The test's own part: module, stream. Then the library's device. */
 void bed_set_up(bed *b);
 kmb_status bed_open(bed *b, const char *name);

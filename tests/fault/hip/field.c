@@ -370,7 +370,7 @@ static void f19_a_forked_child_is_told_at_once(void) {
     REQUIRE_STATUS(kmb_bench(b.device, &p, &r), KMB_ERR_FORKED);
     kmb_device_close(b.device);
     REQUIRE_EQ(sim_child_calls(), 0);
-    REQUIRE_EQ(b.in_use, 0);
+    REQUIRE_EQ(b.memory.bytes_out, 0);
     _exit(0);
   }
   REQUIRE_EQ(waitpid(child, &status, 0), child);

@@ -127,7 +127,7 @@ static void without_a_device_it_is_unavailable(void) {
   sim_set()->devices = 0;
   REQUIRE_STATUS(bed_open(&b, "hip:0"), KMB_ERR_UNAVAILABLE);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "shows 0 devices");
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
   /* There are some later, but no third one. */
   sim_set()->devices = 2;
   REQUIRE_STATUS(bed_open(&b, "hip:2"), KMB_ERR_UNAVAILABLE);
@@ -147,7 +147,7 @@ static void an_unknown_major_version_is_refused(void) {
     REQUIRE_STATUS(bed_open(&b, "hip:0"), KMB_ERR_UNSUPPORTED);
     REQUIRE_HAS(kmb_last_error(NULL, NULL), i ? "HIP 8" : "HIP 4");
     REQUIRE_HAS(kmb_last_error(NULL, NULL), "ROCm 5 to 7");
-    REQUIRE_EQ(b.in_use, 0);
+    REQUIRE_EQ(b.memory.bytes_out, 0);
   }
 }
 
@@ -158,7 +158,7 @@ static void what_hip_lacks_is_named(void) {
   sim_set()->missing[0] = "hipModuleLaunchKernel";
   REQUIRE_STATUS(bed_open(&b, "hip:0"), KMB_ERR_UNSUPPORTED);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "lacks hipModuleLaunchKernel");
-  REQUIRE_EQ(b.in_use, 0);
+  REQUIRE_EQ(b.memory.bytes_out, 0);
 }
 
 /* Both layouts of the properties, and none. */

@@ -255,6 +255,13 @@ typedef struct kmb_sample {
   uint32_t flags; /**< KMB_SAMPLE_… */
 } kmb_sample;
 
+/** How a kernel was launched, as in kmb_op. The layout is final. */
+typedef struct kmb_shape {
+  uint32_t grid_x, grid_y, grid_z;
+  uint32_t block_x, block_y, block_z; /**< block_x 0: not known */
+  uint32_t registers, local, static_shared, dynamic_shared;
+} kmb_shape;
+
 /** A device operation of a sample. The layout is final. */
 typedef struct kmb_device_op {
   const char *name; /**< of a kernel; NULL for others or if it has none. It
@@ -264,6 +271,7 @@ typedef struct kmb_device_op {
   uint64_t bytes;  /**< copied or set; 0 for a kernel */
   uint32_t sample; /**< index in what the run gave */
   uint32_t stream; /**< a number that tells the device's streams apart */
+  kmb_shape shape; /**< of a kernel */
   kmb_op_kind kind;
   int32_t reserved;
 } kmb_device_op;
@@ -353,7 +361,8 @@ typedef struct kmb_backend_ops {
   kmb_status (*fill_random)(void *self, const kmb_fill *fill);
 
   /** The stream that the launch callback gets: the caller's, or one of the
-   *  backend's own if `callers` is NULL. */
+   *  backend's own if `callers` is NULL. A comparison opens one for each of its
+   *  candidates before it closes any; they run by turns. */
   kmb_status (*stream_open)(void *self, void *callers, void **stream);
   void (*stream_close)(void *self, void *stream);
   /** Waits until everything enqueued has ended. KMB_ERR_TIMEOUT after
@@ -467,6 +476,12 @@ typedef struct kmb_backend_ops {
   kmb_status (*counters_collect)(void *self, void *session, kmb_counter_fn emit,
                                  void *user, uint64_t *taken);
   void (*counters_close)(void *self, void *session);
+
+  /** Fills in, for a kernel of this shape, warps of a block and of a unit and
+   *  the four limits. KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE with the
+   * reason where this chip's are not known. Optional. */
+  kmb_status (*occupancy)(void *self, const kmb_shape *shape,
+                          kmb_occupancy *occupancy);
 
   /** Several ranks. Bits (1 << KMB_TIMER_…) of the timers whose plans do what
    *  kmb_plan_desc::align asks; 0: the backend measures one rank alone. */

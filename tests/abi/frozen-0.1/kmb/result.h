@@ -41,6 +41,16 @@ typedef struct kmb_results kmb_results;
  *  `counter_kernel`, which takes longest. `cold_ratio` is bytes read from DRAM
  *  over the bytes of inputs that an iteration touches. What is called ncu_… is
  *  defined as NVIDIA's Nsight Compute does.
+ *
+ *  How the kernel `launch_kernel` was launched, the one that takes longest,
+ * comes with TRACE and with hardware counters: "x × y × z" of its grid in
+ * blocks and its block in threads, what it needs, how many of its blocks a unit
+ * can hold at once, what that is limited by, which share of the unit's warps
+ * those are
+ *  (`theoretical_occupancy_pct`), and how often the grid fills all units
+ *  (`waves`). `occupancy_check` says what the driver's own count was compared
+ *  with.
+ *
  *  Where several ranks measured (kmb_bench_params::comm), a sample is the
  *  longest of all ranks, and `time_ns` their median; flops and bytes are this
  *  rank's, `global_…` the sum over ranks. `release_skew_ns` is the median over
@@ -185,8 +195,20 @@ typedef int32_t kmb_value;
   X(AGREEMENT, 135, F64, "agreement_ns", "ns")                  \
   X(ALLOCATION, 136, TEXT, "allocation", "")                    \
   X(FABRIC, 137, TEXT, "fabric", "")                            \
-  X(CODE_OMITTED, 138, U64, "code_omitted", "1")                \
-  X(CODE_UNSEEN, 139, U64, "code_unseen", "1")
+  X(LAUNCH_KERNEL, 138, TEXT, "launch_kernel", "")              \
+  X(LAUNCH_GRID, 139, TEXT, "launch_grid", "")                  \
+  X(LAUNCH_BLOCK, 140, TEXT, "launch_block", "")                \
+  X(REGISTERS, 141, U64, "registers_per_thread", "1")           \
+  X(LOCAL_BYTES, 142, U64, "local_bytes_per_thread", "B")       \
+  X(STATIC_SHARED, 143, U64, "static_shared_bytes", "B")        \
+  X(DYNAMIC_SHARED, 144, U64, "dynamic_shared_bytes", "B")      \
+  X(WAVES, 145, F64, "waves", "1")                              \
+  X(BLOCKS_PER_UNIT, 146, U64, "blocks_per_unit", "1")          \
+  X(THEORETICAL, 147, F64, "theoretical_occupancy_pct", "%")    \
+  X(OCCUPANCY_LIMIT, 148, TEXT, "occupancy_limit", "")          \
+  X(OCCUPANCY_CHECK, 149, TEXT, "occupancy_check", "")          \
+  X(CODE_OMITTED, 150, U64, "code_omitted", "1")                \
+  X(CODE_UNSEEN, 151, U64, "code_unseen", "1")
 
 enum {
 #define KMB_VALUE_ENUM(name, number, kind, key, unit) \
@@ -291,6 +313,10 @@ enum {
 #undef KMB_OP_ENUM
 };
 
+enum {
+  KMB_OP_HAS_LAUNCH = 1u << 0 /**< of a kernel: grid to local are known */
+};
+
 /** One device operation of an iteration, as the tracer saw it, over the samples
  *  that consisted of the same operations. Strings belong to the result. */
 typedef struct kmb_op {
@@ -307,6 +333,15 @@ typedef struct kmb_op {
   kmb_op_kind kind;   /**< 0: read from a document of a later version */
   uint32_t stream;    /**< the tracer's number of it, in the first of those
                            samples */
+  /* How a kernel was launched, in the first of those samples. */
+  uint32_t grid_x, grid_y, grid_z;
+  uint32_t block_x, block_y, block_z;
+  uint32_t registers;      /**< of a thread */
+  uint32_t local;          /**< bytes of a thread: spills, arrays, frames */
+  uint32_t static_shared;  /**< bytes of a block */
+  uint32_t dynamic_shared; /**< bytes of a block */
+  uint32_t flags;          /**< KMB_OP_HAS_LAUNCH */
+  uint32_t reserved;
 } kmb_op;
 
 static inline kmb_op kmb_op_init(void) {

@@ -157,8 +157,8 @@ static uint32_t name_at(const char *name) {
 }
 
 static void make_image(module_image *m, unsigned serial) {
-  static const char *const names[] = {".text.test_spinner", ".text.test_spin",
-                                      ".text.test_add", ".serial"};
+  static const char *const sections[] = {
+      ".text.test_spinner", ".text.test_spin", ".text.test_add", ".serial"};
   *m = (module_image){.head = {.e_machine = 190,
                                .e_shoff = offsetof(module_image, sections),
                                .e_shentsize = sizeof(Elf64_Shdr),
@@ -171,7 +171,7 @@ static void make_image(module_image *m, unsigned serial) {
   for (int i = 0; i < 4; i++) {
     size_t at = i < 3 ? offsetof(module_image, code) + 16 * (size_t)i
                       : offsetof(module_image, serial);
-    m->sections[i + 1] = (Elf64_Shdr){.sh_name = name_at(names[i]),
+    m->sections[i + 1] = (Elf64_Shdr){.sh_name = name_at(sections[i]),
                                       .sh_type = SHT_PROGBITS,
                                       .sh_offset = at,
                                       .sh_size = i < 3 ? 16 : 8};
@@ -223,6 +223,7 @@ static bool spoil(uint64_t *start, uint64_t *end) {
 void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                   uint64_t start, uint64_t end) {
   uint32_t context = stream->object.context->id;
+  const kmbi_cupti_launch_plain *l = &op->launch;
   record r = {0};
   start = (start + EPOCH) / SIM_TICK * SIM_TICK;
   end = (end + EPOCH) / SIM_TICK * SIM_TICK;
@@ -237,6 +238,16 @@ void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                             .context = context,
                             .stream = stream->id,
                             .correlation = op->correlation,
+                            .registers = SIM_REGISTERS,
+                            .static_shared = SIM_STATIC_SHARED,
+                            .dynamic_shared = (int32_t)l->shared,
+                            .local = SIM_LOCAL,
+                            .grid_x = (int32_t)l->grid[0],
+                            .grid_y = (int32_t)l->grid[1],
+                            .grid_z = (int32_t)l->grid[2],
+                            .block_x = (int32_t)l->block[0],
+                            .block_y = (int32_t)l->block[1],
+                            .block_z = (int32_t)l->block[2],
                             .name = op->kernel ? op->kernel->name : "copy"};
   } else if (op->kind == COPY) {
     if (!tracer.enabled[KMBI_CUPTI_KIND_MEMCPY]) return;

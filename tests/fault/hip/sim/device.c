@@ -24,6 +24,7 @@ static bool initialised, forked;
 static unsigned child_calls, events_in_captures;
 static uint64_t swept;
 static _Thread_local unsigned last_error;
+static _Thread_local int current;
 
 static void make_lock(void) {
   pthread_mutexattr_t attributes;
@@ -41,6 +42,8 @@ static void set_up(void) {
   settings = (sim_settings){.l2_bytes = 4u << 20,
                             .mall_bytes = 256u << 20,
                             .prof_version = 10000,
+                            .threads = 1,
+                            .rccl_version = 22105,
                             .memory_bytes = UINT64_C(192) << 30,
                             .devices = 2,
                             .version = 60200000,
@@ -178,6 +181,23 @@ unsigned sim_take_last_error(void) {
   unsigned result = last_error;
   last_error = 0;
   return result;
+}
+
+void sim_lock(void) {
+  pthread_once(&once, first_set_up);
+  pthread_mutex_lock(&lock);
+}
+
+void sim_unlock(void) {
+  pthread_mutex_unlock(&lock);
+}
+
+int sim_current(void) {
+  return current;
+}
+
+void sim_make_current(int device) {
+  current = device;
 }
 
 unsigned sim_child_calls(void) {

@@ -13,6 +13,7 @@ kmbi_hip_result sim_hipStreamCreateWithFlags(kmbi_hip_stream *stream,
     return sim_done(KMBI_HIP_InvalidValue);
   *stream = sim_make(SIM_STREAM, sizeof **stream);
   (*stream)->end = &(*stream)->first;
+  (*stream)->device = sim_current();
   return sim_done(0);
 }
 
@@ -38,8 +39,9 @@ kmbi_hip_result sim_hipStreamQuery(kmbi_hip_stream handle) {
 
 kmbi_hip_result sim_hipStreamGetDevice(kmbi_hip_stream handle, int *device) {
   SIM_ENTER_DEVICE(hipStreamGetDevice, SIM_CALL);
-  if (!sim_stream_of(handle)) return sim_done(INVALID_HANDLE);
-  *device = 0;
+  const struct ihipStream_t *stream = sim_stream_of(handle);
+  if (!stream) return sim_done(INVALID_HANDLE);
+  *device = stream->device;
   return sim_done(0);
 }
 

@@ -8,8 +8,6 @@
 
 enum { INVALID_HANDLE = 400, NOT_FOUND = 500 };
 
-static _Thread_local int current;
-
 kmbi_hip_result sim_hipInit(unsigned flags) {
   SIM_ENTER(hipInit, SIM_CALL);
   if (!sim_set()->devices) return sim_done(KMBI_HIP_InvalidDevice);
@@ -81,14 +79,14 @@ kmbi_hip_result sim_hipGetDeviceCount(int *count) {
 
 kmbi_hip_result sim_hipGetDevice(int *device) {
   SIM_ENTER(hipGetDevice, SIM_CALL);
-  *device = current;
+  *device = sim_current();
   return sim_done(0);
 }
 
 kmbi_hip_result sim_hipSetDevice(int device) {
   SIM_ENTER(hipSetDevice, SIM_CALL);
   if (!is_device(device)) return sim_done(KMBI_HIP_InvalidDevice);
-  current = device;
+  sim_make_current(device);
   return sim_done(0);
 }
 

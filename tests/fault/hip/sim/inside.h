@@ -69,6 +69,7 @@ struct ihipStream_t {
   sim_op *first, **end;
   uint64_t free_at, waits_since;
   sim_capture capture;
+  int device;
   bool null, after_event;
 };
 
@@ -137,6 +138,11 @@ void sim_destroy(void *object);
 sim_object *sim_objects(sim_type type); /* the newest first */
 void sim_note_sweep(uint64_t bytes);
 void sim_note_event(void);
+int sim_current(void); /* the thread's device */
+void sim_make_current(int device);
+/* For libraries that take their time apart from HIP. */
+void sim_lock(void);
+void sim_unlock(void);
 
 /* queue.c */
 struct ihipStream_t *sim_stream_of(struct ihipStream_t *handle);
@@ -160,6 +166,8 @@ const sim_kernel *sim_kernel_named(const char *name);
 bool sim_knows_all_of(const char *source);
 /* Whether memory is there; a fault of the device if not. */
 bool sim_reaches(uint64_t at, uint64_t bytes);
+/* Whether every rank's device has come to the all-reduce, or it was ended. */
+bool sim_all_reduce_over(const sim_op *op);
 
 /* cache.c: bytes of an access by where they were, and dirty ones that it pushed
  * out to memory. */

@@ -143,6 +143,17 @@ static uint64_t run_int(const sim_argument *a) {
   return ns;
 }
 
+/* RCCL's. */
+bool sim_all_reduce_over(const sim_op *op) {
+  const sim_argument *a = op->a;
+  uint64_t *arrived = at(a[0].u64);
+  if (*(const uint32_t *)at(a[4].u64)) return true;
+  arrived[a[2].u32] = a[1].u64;
+  for (uint32_t r = 0; r < a[3].u32; r++)
+    if (arrived[r] < a[1].u64) return false;
+  return true;
+}
+
 /* The tests'. */
 
 static uint64_t run_copy(const sim_argument *a) {
@@ -172,6 +183,7 @@ static uint64_t run_add(const sim_argument *a) {
 
 static const sim_kernel kernels[] = {
     {"kmb_empty", "", run_empty, true},
+    {"sim_all_reduce", "88448", run_empty, false},
     {"kmb_spin", "88", run_spin, false},
     {"kmb_gate", "848", run_empty, false},
     {"kmb_sweep", "888", run_sweep, true},

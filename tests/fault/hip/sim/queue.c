@@ -145,6 +145,10 @@ static bool step(struct ihipStream_t *stream) {
   uint64_t start =
       stream->free_at > op->submitted ? stream->free_at : op->submitted;
   if (start > sim_now() || hangs(op)) return false;
+  if (is(op, "sim_all_reduce")) {
+    if (!sim_all_reduce_over(op)) return false;
+    start = sim_now();
+  }
   bool gate = is(op, "kmb_gate");
   if (gate && !gate_opens(stream, op, start)) return false;
   stream->waits_since = 0;
@@ -159,12 +163,17 @@ static bool step(struct ihipStream_t *stream) {
   return !sim_error();
 }
 
+static bool pump_once(void) {
+  bool moved = false;
+  for (sim_object *o = sim_objects(SIM_STREAM); o; o = o->next)
+    while (step((struct ihipStream_t *)(void *)o))
+      moved = true;
+  return moved;
+}
+
+/* One stream may have waited for what another did. */
 void sim_pump(void) {
-  if (!queued) return;
-  for (sim_object *o = sim_objects(SIM_STREAM); o; o = o->next) {
-    struct ihipStream_t *stream = (struct ihipStream_t *)(void *)o;
-    while (step(stream)) {
-    }
+  while (queued && pump_once()) {
   }
 }
 
@@ -180,8 +189,8 @@ static bool waits_at_gate(void) {
   return false;
 }
 
-/* Some calls wait for all work of the device. What never ends would hold up
- * the caller for ever: here it ends the process. */
+/* Some calls wait for all work of the thread's device. What never ends would
+ * hold up the caller for ever: here it ends the process. */
 void sim_drain(const char *call) {
   for (;;) {
     uint64_t next = UINT64_MAX;
@@ -189,7 +198,7 @@ void sim_drain(const char *call) {
     for (const sim_object *o = sim_objects(SIM_STREAM); o; o = o->next) {
       const struct ihipStream_t *s =
           (const struct ihipStream_t *)(const void *)o;
-      if (sim_idle(s)) continue;
+      if (sim_idle(s) || s->device != sim_current()) continue;
       if (s->free_at < next) next = s->free_at;
     }
     if (next == UINT64_MAX) return;

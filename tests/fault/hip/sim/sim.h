@@ -62,6 +62,10 @@ typedef struct sim_settings {
   unsigned lose_every;     /* each n-th record is lost and counted */
   unsigned timeless_every; /* each n-th has no times */
   bool no_measures;        /* amd-smi and sysfs tell nothing */
+  unsigned threads;        /* that measure; several wait for each other */
+  /* RCCL */
+  int rccl_version;
+  unsigned rccl_calls, rccl_fail_at; /* the call that fails, from 1 */
 } sim_settings;
 
 /* Sets the machine up anew; nothing may be held. */
