@@ -86,6 +86,16 @@ class Slots(unittest.TestCase):
         with self.assertRaisesRegex(kmb.IncorrectError, 'out'):
             quick(lambda x, out: None, (x,), {'out': y}, outputs=['out'])
 
+    def test_checks_may_give_numbers_of_arrays(self):
+        for zero, one in ((torch.zeros(()), torch.ones(())),
+                          (numpy.float32(0), numpy.float32(1))):
+            quick(lambda: None, check=lambda _, z=zero: z, tolerance=0.5)
+            quick(lambda: None, check=lambda _, z=zero: z == 0)
+            for wrong in (one, zero == 1):
+                with self.assertRaises(kmb.IncorrectError):
+                    quick(lambda: None, check=lambda _, w=wrong: w,
+                          tolerance=0.5)
+
     def test_candidates_have_slots_of_their_own(self):
         x, y = torch.rand(4096), torch.zeros(4096)
         few = {'min_wall_ms': 1e-6, 'max_wall_ms': 6e5, 'tune_wall_ms': 6e5,

@@ -125,6 +125,12 @@ class Bench(unittest.TestCase):
             quick(lambda: 1, check=lambda r: 0.5, tolerance=0.25)
         quick(lambda: 1, check=lambda r: 0.25, tolerance=0.25)
         quick(lambda: 1, check=lambda r: None)
+        for given, wrong in ((float('nan'), kmb.IncorrectError),
+                             (1, kmb.IncorrectError), ('no', TypeError)):
+            with self.assertRaises(wrong):
+                quick(lambda: 1, check=lambda r, g=given: g, tolerance=0.25)
+        with self.assertRaisesRegex(ValueError, 'no tolerance bounds it'):
+            quick(lambda: 1, check=lambda r: 0.25)
 
     def test_bad_arguments_are_named(self):
         for wrong in ({'cache': 'hot'}, {'timer': 'sundial'},

@@ -152,7 +152,7 @@ def counters(fn: Callable[..., Any], args: Sequence[Any] = (),
     arguments = Arguments(fn, args, dict(kwargs or {}))
     options = Options(arguments, mutates, outputs, warm, touched or {})
     where = device_of(device, arguments)
-    plan = Plan(where, name_of(fn) if name is None else name)
+    plan = Plan(where, name_of(fn) if name is None else str(name))
     Settings(cache=cache, launch=launch).apply(plan, arguments)
     stack = contextlib.ExitStack()
     stack.callback(plan.close)
