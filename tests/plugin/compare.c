@@ -202,6 +202,23 @@ static void a_cycle_that_the_wall_cuts_is_not_counted(void) {
   match_finish(&m);
 }
 
+static void a_comparison_without_a_name_is_called_one(void) {
+  static page p;
+  static const char *const names[] = {NULL, "", "transpose"};
+  match m;
+  match_begin(&m, "", 2);
+  for (int i = 0; i < 3; i++) {
+    m.p.name = names[i];
+    match_run(&m);
+    p.size = 0;
+    REQUIRE_OK(kmb_comparison_write_text(m.c, put, &p));
+    const char *want =
+        i < 2 ? "comparison: 2 candidates\n" : "transpose: 2 candidates\n";
+    REQUIRE(strncmp(p.data, want, strlen(want)) == 0);
+  }
+  match_finish(&m);
+}
+
 static void limits_hold_up_to_their_ends(void) {
   match m;
   match_begin(&m, "", 3);
@@ -602,6 +619,7 @@ int main(void) {
   RUN(each_result_is_whole);
   RUN(long_kernels_get_short_turns);
   RUN(a_cycle_that_the_wall_cuts_is_not_counted);
+  RUN(a_comparison_without_a_name_is_called_one);
   RUN(limits_hold_up_to_their_ends);
   RUN(the_same_seed_says_the_same);
   RUN(ratios_are_kept);
