@@ -51,7 +51,7 @@ static bool same_text(const char *a, const char *b) {
 static bool is_one(const kmb_result *r, const kmb_code_kernel *kernel) {
   for (uint64_t i = 0; i < r->code_count; i++) {
     const kmb_code_kernel *other = &r->code[i];
-    if (strcmp(other->name, kernel->name) != 0 || other == kernel ||
+    if (strcmp(other->name, kernel->name) != 0 ||
         same_text(other->code_hash, kernel->code_hash) ||
         same_text(other->hash, kernel->hash))
       continue;

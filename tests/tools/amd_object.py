@@ -55,14 +55,18 @@ class Strings:
 
 def build(names=('first', 'second'), machine=GFX90A,
           target='amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-', notes=None,
-          functions=True, descriptor=64, abi=64, dynamic=False):
-    """An object with these kernels; `notes` stands in place of its note."""
+          functions=True, descriptor=64, abi=64, dynamic=False,
+          overlap=False):
+    """An object with these kernels; `notes` stands in place of its note. With
+    `overlap` each kernel claims all code from the first one's on."""
     strings, sections = Strings(), Strings()
     text, rodata, symbols = b'', b'', bytes(24)
     for i, name in enumerate(names):
         if functions:
+            start = 0 if overlap else len(text)
             symbols += struct.pack('<IBBHQQ', strings.add(name), 0x12, 3, 2,
-                                   0x1000 + len(text), len(CODE))
+                                   0x1000 + start,
+                                   len(text) - start + len(CODE))
         symbols += struct.pack('<IBBHQQ', strings.add(name + '.kd'), 0x11, 3,
                                3, 0x800 + len(rodata), descriptor)
         rodata += struct.pack('<II', 1024 * (i + 1), 68 * i) + bytes(56)

@@ -100,6 +100,12 @@ def no_entries(image):
     return bytes(changed)
 
 
+def twice(image):
+    """The same with its kernel's symbol in place of the one before, too."""
+    at = image.find(b'\x12\x10') - 4
+    return image[:at - 24] + image[at:at + 24] + image[at:]
+
+
 def what_is_no_cubin_is_named(folder):
     tiny = content('tiny.cubin')
     inputs = {
@@ -111,6 +117,9 @@ def what_is_no_cubin_is_named(folder):
         'machine 62': tiny[:18] + b'\x3e' + tiny[19:],
         'unknown architecture, number 211': tiny[:49] + b'\xd3' + tiny[50:],
         'holds no kernels': no_entries(tiny),
+        'two kernels have the name _Z4tinyPi': twice(tiny),
+        'claim more code than the file holds': amd_object.build(
+            names=['k%d' % i for i in range(700)], overlap=True),
     }
     path = os.path.join(folder, 'input')
     for words, image in inputs.items():

@@ -9,6 +9,8 @@
 /* The CUDA backend's own reader, which finds a captured kernel's code. */
 #include "session.h"
 
+#include <gelf.h>
+
 static uint8_t data[1 << 16];
 static size_t size;
 
@@ -227,6 +229,43 @@ static void both_readers_find_the_same_code(const char *folder) {
   }
 }
 
+/* Whatever byte is changed, what is found lies in the image. */
+static void the_backends_reader_trusts_nothing(const char *folder) {
+  static const uint8_t values[] = {0, 1, 0x7f, 0xff};
+  uint64_t offset = 0, bytes = 0;
+  unsigned found = 0;
+  load(folder, "tiny.cubin");
+  for (size_t n = 0; n < size; n++)
+    for (size_t v = 0; v < sizeof values; v++) {
+      uint8_t before = data[n];
+      data[n] = values[v];
+      if (kmbi_cuda_image_find(data, size, "_Z4tinyPi", &offset, &bytes)) {
+        REQUIRE(bytes && offset <= size && bytes <= size - offset);
+        found++;
+      }
+      data[n] = before;
+    }
+  REQUIRE(found > size && found < 4 * size);
+}
+
+/* A section that takes no room in the file has no instructions in it. */
+static void a_section_without_bytes_is_none(const char *folder) {
+  uint64_t offset = 0, bytes = 0, start = 0, length = 0;
+  GElf_Ehdr head;
+  load(folder, "tiny.cubin");
+  place_is("_Z4tinyPi", true, &offset, &bytes);
+  memcpy(&head, data, sizeof head);
+  for (unsigned i = 0; i < head.e_shnum; i++) {
+    GElf_Shdr section;
+    uint8_t *at = data + head.e_shoff + i * sizeof section;
+    memcpy(&section, at, sizeof section);
+    if (section.sh_offset != offset || section.sh_size != bytes) continue;
+    section.sh_type = SHT_NOBITS;
+    memcpy(at, &section, sizeof section);
+  }
+  place_is("_Z4tinyPi", false, &start, &length);
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
   known_answers(argv[1]);
@@ -238,5 +277,7 @@ int main(int argc, char **argv) {
   what_is_no_cubin();
   changed_at_every_byte(argv[1]);
   both_readers_find_the_same_code(argv[1]);
+  the_backends_reader_trusts_nothing(argv[1]);
+  a_section_without_bytes_is_none(argv[1]);
   return 0;
 }

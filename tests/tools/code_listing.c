@@ -388,7 +388,7 @@ static void loops_of_amd(void) {
                "017F0004\n"
                "\ts_cbranch_scc1 65533 // 00000000100C: BF85FFFD <k+0x4>\n"
                "\ts_cbranch_scc1 7 // 000000001010: BF850007 <other+0x4>\n"
-               "\ts_cbranch_scc1 7 // 000000001014: BF850007 <k+0x44>\n"
+               "\ts_cbranch_scc1 7 // 000000001014: BF850007 <q+0x4>\n"
                "\tv_nop // 00000000101: 7E\n"
                "\tv_nop\n"
                "\ts_branch 65530 // 000000001018: BF82FFFA <k>\n"
@@ -401,9 +401,25 @@ static void loops_of_amd(void) {
   REQUIRE_EQ(s->instructions, 6);
   REQUIRE_EQ(s->bytes, 28);
   REQUIRE_EQ(s->pad_bytes, 8);
+  REQUIRE_EQ(s->counts[CODE_OTHER], 5);
   REQUIRE_EQ(s->loop_count, 2);
   loop_is(s, 0, 0x1000, 0x1018, 6, false);
   loop_is(s, 1, 0x1004, 0x100c, 2, true);
+  code_listing_free(&listing);
+}
+
+/* A part of a loop's body may lie behind what leaves it for good. */
+static void what_follows_a_branch_is_not_reached_by_it(void) {
+  static const char lines[] =
+      AMD_HEAD "\tv_nop // 000000001000: 7E000000\n"
+               "\tv_nop // 000000001004: 7E000000\n"
+               "\ts_cbranch_scc1 1 // 000000001008: BF850001 <k+0x10>\n"
+               "\ts_branch 2 // 00000000100C: BF820002 <k+0x18>\n"
+               "\tv_nop // 000000001010: 7E000000\n"
+               "\ts_branch 65531 // 000000001014: BF82FFFB <k+0x4>\n"
+               "\ts_endpgm // 000000001018: BF810000\n";
+  REQUIRE(code_listing_read(lines, strlen(lines), &listing));
+  loop_is(find("k"), 0, 0x1004, 0x1014, 4, true);
   code_listing_free(&listing);
 }
 
@@ -424,5 +440,6 @@ int main(int argc, char **argv) {
   kernels_of_amd(argv[1]);
   names_of_amd_have_classes();
   loops_of_amd();
+  what_follows_a_branch_is_not_reached_by_it();
   return 0;
 }

@@ -101,6 +101,7 @@ static void what_is_no_code_is_refused(void) {
       {HEAD SIZES COUNTS ", \"file\": \"a/k.cubin\", " HASH "}]",
        "without a folder"},
       {HEAD SIZES COUNTS ", \"file\": \"\", " HASH "}]", "without a folder"},
+      {HEAD SIZES COUNTS ", \"file\": \"..\", " HASH "}]", "without a folder"},
       {HEAD SIZES COUNTS ", \"code_sha256\": \"" SAMPLE_HASH "00\", " HASH "}]",
        "needs code_offset"},
   };
@@ -114,6 +115,30 @@ static void what_is_no_code_is_refused(void) {
                                          "\"later\": [], " HASH "}]",
                        &list));
   kmb_results_destroy(list);
+}
+
+static void what_is_known_of_a_kernel_comes_back_alone(void) {
+  static const char *const parts[] = {
+      ", \"registers\": 1, \"static_shared_bytes\": 2, \"local_bytes\": 3, "
+      "\"max_threads\": 4}]",
+      ", \"blocks_per_unit\": 5}]"};
+  static const char *const other[] = {"blocks_per_unit", "registers"};
+  const uint32_t flags[] = {KMB_CODE_HAS_ATTRIBUTES, KMB_CODE_HAS_OCCUPANCY};
+  for (int i = 0; i < 2; i++) {
+    char code[1024];
+    kmb_results *list = NULL;
+    const kmb_result *r = NULL;
+    kmb_code_kernel k = kmb_code_kernel_init();
+    snprintf(code, sizeof code, "%s%s", HEAD SIZES COUNTS, parts[i]);
+    REQUIRE_OK(read_code(code, &list));
+    REQUIRE_OK(kmb_results_get(list, 0, &r));
+    REQUIRE_OK(kmb_result_code(r, 0, &k));
+    REQUIRE_EQ(k.flags, flags[i]);
+    char *text = to_json(list);
+    REQUIRE(!strstr(text, other[i]));
+    free(text);
+    kmb_results_destroy(list);
+  }
 }
 
 static void a_list_may_be_full_and_no_fuller(void) {
@@ -247,6 +272,11 @@ static void kernels_of_one_name_are_partners(void) {
   REQUIRE_STATUS(kmb_result_code_pair(x, y, 0, NULL), KMB_ERR_INVALID);
   REQUIRE_EQ(kmb_result_code_match(x, y), KMB_CODE_DIFFERENT);
   REQUIRE_EQ(kmb_result_code_match(x, x), KMB_CODE_SAME);
+  /* Only where each has one alone, other names are partners. */
+  kmb_result *one = with(&(row){"other", "00", "0a"}, 1, 0, 0);
+  REQUIRE_EQ(kmb_result_code_pair_count(one, x), 3);
+  REQUIRE_EQ(kmb_result_code_pair_count(x, one), 3);
+  kmb_result_destroy(one);
   kmb_result_destroy(x);
   kmb_result_destroy(y);
 }
@@ -308,6 +338,7 @@ static void matches_have_names(void) {
 int main(void) {
   RUN(every_member_comes_back);
   RUN(what_is_no_code_is_refused);
+  RUN(what_is_known_of_a_kernel_comes_back_alone);
   RUN(a_list_may_be_full_and_no_fuller);
   RUN(a_text_tells_the_code);
   RUN(hashes_tell_the_same_code);

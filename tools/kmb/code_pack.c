@@ -30,25 +30,25 @@ static bool claim(const pack *p, pack_kind kind, uint64_t count,
 /* What a head of more than one byte is: so many bytes of a number, which then
  * is the value, its size or its count. */
 typedef struct head {
-  uint8_t first, size;
   pack_kind kind;
+  uint8_t first, size;
+  uint8_t extra; /* of what is sized: so many bytes more */
   bool sized;    /* the number counts bytes that follow */
-  uint8_t extra; /* and so many more */
 } head;
 
 static const head heads[] = {
-    {0xc4, 1, PACK_OTHER, true, 0},  {0xc5, 2, PACK_OTHER, true, 0},
-    {0xc6, 4, PACK_OTHER, true, 0},  {0xc7, 1, PACK_OTHER, true, 1},
-    {0xc8, 2, PACK_OTHER, true, 1},  {0xc9, 4, PACK_OTHER, true, 1},
-    {0xca, 4, PACK_OTHER, false, 0}, {0xcb, 8, PACK_OTHER, false, 0},
-    {0xcc, 1, PACK_COUNT, false, 0}, {0xcd, 2, PACK_COUNT, false, 0},
-    {0xce, 4, PACK_COUNT, false, 0}, {0xcf, 8, PACK_COUNT, false, 0},
-    {0xd0, 1, PACK_OTHER, false, 0}, {0xd1, 2, PACK_OTHER, false, 0},
-    {0xd2, 4, PACK_OTHER, false, 0}, {0xd3, 8, PACK_OTHER, false, 0},
-    {0xd9, 1, PACK_TEXT, true, 0},   {0xda, 2, PACK_TEXT, true, 0},
-    {0xdb, 4, PACK_TEXT, true, 0},   {0xdc, 2, PACK_LIST, false, 0},
-    {0xdd, 4, PACK_LIST, false, 0},  {0xde, 2, PACK_MAP, false, 0},
-    {0xdf, 4, PACK_MAP, false, 0}};
+    {PACK_OTHER, 0xc4, 1, 0, true},  {PACK_OTHER, 0xc5, 2, 0, true},
+    {PACK_OTHER, 0xc6, 4, 0, true},  {PACK_OTHER, 0xc7, 1, 1, true},
+    {PACK_OTHER, 0xc8, 2, 1, true},  {PACK_OTHER, 0xc9, 4, 1, true},
+    {PACK_OTHER, 0xca, 4, 0, false}, {PACK_OTHER, 0xcb, 8, 0, false},
+    {PACK_COUNT, 0xcc, 1, 0, false}, {PACK_COUNT, 0xcd, 2, 0, false},
+    {PACK_COUNT, 0xce, 4, 0, false}, {PACK_COUNT, 0xcf, 8, 0, false},
+    {PACK_OTHER, 0xd0, 1, 0, false}, {PACK_OTHER, 0xd1, 2, 0, false},
+    {PACK_OTHER, 0xd2, 4, 0, false}, {PACK_OTHER, 0xd3, 8, 0, false},
+    {PACK_TEXT, 0xd9, 1, 0, true},   {PACK_TEXT, 0xda, 2, 0, true},
+    {PACK_TEXT, 0xdb, 4, 0, true},   {PACK_LIST, 0xdc, 2, 0, false},
+    {PACK_LIST, 0xdd, 4, 0, false},  {PACK_MAP, 0xde, 2, 0, false},
+    {PACK_MAP, 0xdf, 4, 0, false}};
 
 static bool take_headed(pack *p, uint8_t first, pack_value *value) {
   for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {

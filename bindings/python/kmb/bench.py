@@ -445,7 +445,8 @@ class Settings:
         params.cache = chosen(CACHES, self.cache, 'cache')
         params.timer = chosen(_TIMERS, self.timer, 'timer')
         params.launch_mode = chosen(_MODES, self.launch, 'launch')
-        for one in self.require:
+        for one in [self.require] if isinstance(self.require, str) \
+                else self.require:
             params.flags |= chosen(_REQUIRE, one, 'require')  # type: ignore
         params.rounds, params.batch = self.rounds, self.batch
         params.threads, params.target_pct = self.threads, self.target_pct

@@ -97,7 +97,8 @@ def read(plan: Plan, metrics: Optional[Iterable[str]] = None,
     """Reads them for what a plan measures."""
     params = _abi.kmb_counters_params()
     params.struct_size = ctypes.sizeof(params)
-    names = None if metrics is None else list(metrics)
+    names = None if metrics is None else \
+        [metrics] if isinstance(metrics, str) else list(metrics)
     if names is not None:
         if not names:
             raise ValueError('there are no metrics; leave them out for the '
