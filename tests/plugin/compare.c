@@ -175,30 +175,36 @@ static void each_result_is_whole(void) {
   match_finish(&m);
 }
 
-typedef struct page {
-  char data[1 << 17];
-  size_t size;
-} page;
-
-static kmb_status put(void *user, const void *data, size_t size) {
-  page *p = user;
-  REQUIRE(size < sizeof p->data - p->size);
-  memcpy(p->data + p->size, data, size);
-  p->size += size;
-  p->data[p->size] = '\0';
-  return KMB_OK;
-}
-
 /* It was not lost: there was no time for it. */
 static void a_cycle_that_the_wall_cuts_is_not_counted(void) {
-  static page p;
+  static match_page p;
   match m;
   match_begin(&m, "", 2);
   m.ops[0].ns = m.ops[1].ns = 150e6;
   match_run(&m);
-  REQUIRE_OK(kmb_comparison_write_json(m.c, put, &p));
+  REQUIRE_OK(kmb_comparison_write_json(m.c, match_put, &p));
   REQUIRE_HAS(p.data, "\"stop_reason\": \"WALL\"");
   REQUIRE_HAS(p.data, "\"cycles_lost\": 0,");
+  REQUIRE_HAS(p.data, "\"rows\": [\n  {\"name\": \"a\", \"verdict\": "
+                      "\"baseline\",");
+  REQUIRE_HAS(p.data, "  {\"name\": \"b\", \"verdict\": \"unresolved\",");
+  match_finish(&m);
+}
+
+static void a_comparison_without_a_name_is_called_one(void) {
+  static match_page p;
+  static const char *const names[] = {NULL, "", "transpose"};
+  match m;
+  match_begin(&m, "", 2);
+  for (int i = 0; i < 3; i++) {
+    m.p.name = names[i];
+    match_run(&m);
+    p.size = 0;
+    REQUIRE_OK(kmb_comparison_write_text(m.c, match_put, &p));
+    const char *want =
+        i < 2 ? "comparison: 2 candidates\n" : "transpose: 2 candidates\n";
+    REQUIRE(strncmp(p.data, want, strlen(want)) == 0);
+  }
   match_finish(&m);
 }
 
@@ -602,6 +608,7 @@ int main(void) {
   RUN(each_result_is_whole);
   RUN(long_kernels_get_short_turns);
   RUN(a_cycle_that_the_wall_cuts_is_not_counted);
+  RUN(a_comparison_without_a_name_is_called_one);
   RUN(limits_hold_up_to_their_ends);
   RUN(the_same_seed_says_the_same);
   RUN(ratios_are_kept);

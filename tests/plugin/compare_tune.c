@@ -99,6 +99,44 @@ static void the_fastest_configuration_is_kept(void) {
   match_finish(&m);
 }
 
+static void a_tuned_comparison_reads_so(void) {
+  static match_page text;
+  match m;
+  tunable t;
+  begin_tuning(&m, &t, "tick=1");
+  m.benches[0].name = "plain";
+  match_run(&m);
+  REQUIRE_OK(kmb_comparison_write_text(m.c, match_put, &text));
+  REQUIRE_STR(
+      text.data,
+      "comparison: 2 candidates\n"
+      "  TRACE on PLAIN launches, cache COLD; 26 cycles of two turns of 8 "
+      "samples, stopped by CONVERGED\n\n"
+      "  candidate  time      ratio   99% interval      verdict   "
+      "configuration\n"
+      "  plain      20.00 µs                            baseline\n"
+      "  b          15.00 µs  0.7500  [0.7497, 0.7503]  faster    block=128, "
+      "stages=3\n\n"
+      "  b: faster, the interval lies below the threshold (±1.00%)\n"
+      "  b: kept configuration 6 of 12, 15.00 µs while tuning; 12 measured, 0 "
+      "failed\n");
+  /* Untuned, and a name that is wider than its column's head. */
+  m.benches[0].name = "a name that is long";
+  m.candidates[1].knobs = NULL;
+  m.candidates[1].knob_count = 0;
+  m.benches[1].config = 6;
+  match_run(&m);
+  text.size = 0;
+  REQUIRE_OK(kmb_comparison_write_text(m.c, match_put, &text));
+  REQUIRE_HAS(text.data,
+              "  candidate            time      ratio   99% interval      "
+              "verdict\n"
+              "  a name that is long  20.00 µs                            "
+              "baseline\n"
+              "  b                    15.00 µs  0.7500  ");
+  match_finish(&m);
+}
+
 /* Tried in steps of 7 of 12, from 0. */
 static void of_two_that_are_as_fast_the_first_tried_is_kept(void) {
   match m;
@@ -286,6 +324,7 @@ static void knobs_that_make_no_sense_are_refused(void) {
 int main(void) {
   RUN(knobs_count_like_an_odometer);
   RUN(the_fastest_configuration_is_kept);
+  RUN(a_tuned_comparison_reads_so);
   RUN(of_two_that_are_as_fast_the_first_tried_is_kept);
   RUN(what_fails_is_passed_over_with_its_reason);
   RUN(some_failures_end_the_tuning);
