@@ -11,7 +11,7 @@ from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
     replaced, torch_module
 from ._call import Call
 from ._library import check, chosen, lib
-from .comm import Comm, joined
+from .comm import ALONE, Comm, joined
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
@@ -519,7 +519,7 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           ceilings: bool = True, threads: int = 0,
           metadata: Optional[Mapping[str, Any]] = None,
           memory_limit: Optional[int] = None, confirm_cold: bool = False,
-          counters: bool = False, comm: Any = None,
+          counters: bool = False, comm: Any = ALONE,
           boundary: Optional[str] = None) -> Result:
     """Measures ``fn(*args, **kwargs)``.
 
