@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cold.h"
+
 /* What is used of the driver: a copy within the device, on a stream. */
 typedef unsigned copy_fn(uintptr_t to, uintptr_t from, size_t bytes,
                          void *stream);
@@ -72,6 +74,7 @@ static kmb_status measure(kmb_device *device, copy *c, kmb_results *results) {
   p.check = check;
   p.buffers = buffers;
   p.work = &work;
+  p.flags = KMB_BENCH_CONFIRM_COLD;
   if (!status) status = kmb_bench(device, &p, &result);
   if (!status) status = kmb_results_add(results, result);
   if (status) kmb_result_destroy(result);
@@ -94,6 +97,7 @@ static kmb_status measure_all(kmb_device *device, copy *c,
 static int report(const kmb_results *results, const char *path) {
   if (kmb_results_write_table(results, write_to, stdout))
     return failed("table");
+  say_cold(results);
   FILE *file = fopen(path, "w");
   if (!file) {
     perror(path);

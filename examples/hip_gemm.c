@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cold.h"
+
 enum { SKIPPED = 77, NOT_TRANSPOSED = 111, CHECKED = 64 };
 #define TOLERANCE 1e-4
 
@@ -115,6 +117,7 @@ static kmb_status measure(kmb_device *device, gemm *g, kmb_results *results) {
   p.tolerance = TOLERANCE;
   p.buffers = buffers;
   p.work = &work;
+  p.flags = KMB_BENCH_CONFIRM_COLD;
   if (!status) status = kmb_bench(device, &p, &result);
   if (!status) status = kmb_results_add(results, result);
   if (status) kmb_result_destroy(result);
@@ -138,6 +141,7 @@ static kmb_status measure_all(kmb_device *device, const blas *with,
 static int report(const kmb_results *results, const char *path) {
   if (kmb_results_write_table(results, write_to, stdout))
     return failed("table");
+  say_cold(results);
   FILE *file = fopen(path, "w");
   if (!file) {
     perror(path);

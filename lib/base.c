@@ -90,6 +90,14 @@ kmb_status kmbi_callback_failed(kmb_status status,
                    kmb_status_name(status));
 }
 
+kmb_status kmbi_call_failed(const kmbi_error_state *before, const char *which,
+                            kmb_status status, uint64_t iteration) {
+  if (kmbi_failed_since(before) && last_error.status == status) return status;
+  return kmbi_fail(status, "the %s callback returned %d (%s) at iteration %llu",
+                   which, (int)status, kmb_status_name(status),
+                   (unsigned long long)iteration);
+}
+
 const char *kmb_dtype_name(kmb_dtype dtype) {
   switch (dtype) {
 #define CASE(name, value, bits, text) \

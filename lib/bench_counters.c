@@ -2,6 +2,7 @@
  * cache state that was timed. */
 #include "counters.h"
 #include "error.h"
+#include "occupancy.h"
 
 #include <math.h>
 
@@ -49,6 +50,14 @@ static void set(kmbi_run *run, kmb_value value, double n) {
     kmbi_result_absent(run->result, value, "the counters give no number of it");
 }
 
+static void set_launch(kmbi_run *run, const kmbi_counter_launch *l) {
+  run->has_launch = true;
+  if (l->op.flags & KMB_OP_HAS_LAUNCH)
+    kmbi_set_launch(run->result, &l->op, l->why ? NULL : &l->occupancy, l->why);
+  else
+    kmbi_no_launch(run->result, l->why);
+}
+
 static void set_all(kmbi_run *run, const kmb_counters *c) {
   kmb_result *result = run->result;
   bool whole = c->info.replay == KMB_REPLAY_GRAPH;
@@ -74,7 +83,7 @@ static void absent(kmbi_run *run, bool all) {
     kmbi_result_absent(run->result, shares[i].value, "%s", why);
 }
 
-static bool is_reason(kmb_status status) {
+bool kmbi_is_reason(kmb_status status) {
   return kmbi_is_local(status) || status == KMB_ERR_INVALID ||
          status == KMB_ERR_VENDOR;
 }
@@ -90,9 +99,12 @@ kmb_status kmbi_take_counters(kmbi_run *run) {
     params.metrics = read;
     params.metric_count = 1;
   }
+  /* What was timed is timed: its tracer would keep another one out. */
+  if (run->plan) kmbi_plan_close(run, run->plan);
+  run->plan = NULL;
   kmbi_error_save(&before);
-  kmb_status status = kmbi_counters_take(run, &params, &c);
-  if (status && !is_reason(status)) return status;
+  kmb_status status = kmbi_counters_take(run, &params, all, &c);
+  if (status && !kmbi_is_reason(status)) return status;
   if (status) {
     absent(run, all);
     kmbi_error_restore(&before);
@@ -104,6 +116,7 @@ kmb_status kmbi_take_counters(kmbi_run *run) {
   set(run, KMB_VALUE_DRAM_READ, dram);
   if (isfinite(dram)) kmbi_prove_by_counters(run, dram);
   if (all) set_all(run, c);
+  if (c->launches) set_launch(run, &c->launches[longest(c)]);
   kmb_counters_destroy(c);
   return KMB_OK;
 }

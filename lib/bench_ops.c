@@ -1,6 +1,6 @@
 /* Measure: which device operations an iteration consisted of. */
 #include "error.h"
-#include "run.h"
+#include "occupancy.h"
 
 #include <math.h>
 
@@ -100,4 +100,43 @@ void kmbi_set_ops(kmbi_run *run, const kmbi_round *round) {
   kmbi_result_set_u64(result, KMB_VALUE_OP_SAMPLES, rows->samples);
   kmbi_result_set_u64(result, KMB_VALUE_OP_SAMPLES_OTHER, rows->other);
   kmbi_result_set_u64(result, KMB_VALUE_OPS_OMITTED, rows->omitted);
+}
+
+/* How the kernel that takes longest was launched: NULL, there is none. */
+static const kmb_op *longest(const kmb_result *result) {
+  const kmb_op *best = NULL;
+  for (uint64_t i = 0; i < result->op_count; i++) {
+    const kmb_op *op = &result->ops[i].op;
+    if (op->kind == KMB_OP_KERNEL &&
+        (!best || op->duration_ns > best->duration_ns))
+      best = op;
+  }
+  return best;
+}
+
+void kmbi_set_launch_of_ops(kmbi_run *run) {
+  static const kmbi_driver_count nobody = {
+      .why = "not compared: the driver is asked with KMB_BENCH_COUNTERS alone"};
+  kmb_result *result = run->result;
+  kmb_occupancy occupancy;
+  kmbi_error_state before;
+  if (run->has_launch || !KMBI_HAS(run->device->ops, occupancy)) return;
+  const kmb_op *op = longest(result);
+  if (!op) {
+    kmbi_no_launch(result, run->choice.timer == KMB_TIMER_TRACE
+                               ? "the trace shows no kernel"
+                               : "how kernels were launched is told by TRACE "
+                                 "and with hardware counters");
+    return;
+  }
+  if (!(op->flags & KMB_OP_HAS_LAUNCH)) {
+    kmbi_no_launch(result, "the tracer does not tell how it was launched");
+    return;
+  }
+  kmbi_error_save(&before);
+  kmb_status status =
+      kmbi_occupancy(run->device, op, &nobody, &result->arena, &occupancy);
+  kmbi_set_launch(result, op, status ? NULL : &occupancy,
+                  kmb_last_error(NULL, NULL));
+  kmbi_error_restore(&before);
 }

@@ -158,6 +158,7 @@ static void set_timer(kmbi_run *run, const kmbi_round *round) {
     kmbi_result_set_u64(result, KMB_VALUE_DEVICE_OPS, round->ops);
     kmbi_set_ops(run, round);
   }
+  kmbi_set_launch_of_ops(run);
 }
 
 static const char *achieved(const kmbi_run *run) {
@@ -293,6 +294,7 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
   kmbi_raise_findings(run, round, time);
   kmbi_set_dram_rate(run, time);
   if (run->has_work) kmbi_set_roofline(run, round, time);
+  kmbi_result_set_code(result, run->p.code);
   kmbi_metadata_collect(run->device, run->p.metadata ? &run->metadata : NULL,
                         result);
   kmbi_result_set_f64(result, KMB_VALUE_TOTAL_WALL,

@@ -1,5 +1,6 @@
 /* Captures of code: the backend gives kernels with their images, the library
  * keeps each image once. What is in an image is nothing to it. */
+#include "demangle.h"
 #include "device.h"
 #include "error.h"
 #include "rows.h"
@@ -17,12 +18,14 @@ typedef struct code_image {
   void *bytes;
   uint64_t size;
   char hash[KMB_CODE_HASH_SIZE];
+  const char *file; /* once all are known */
 } code_image;
 
 typedef struct code_row {
   kmb_code_kernel kernel;
   uint32_t image; /* KMBI_NO_ROW: none */
   uint32_t unused;
+  char code_hash[KMB_CODE_HASH_SIZE]; /* "": not known */
 } code_row;
 
 struct kmb_code {
@@ -82,6 +85,16 @@ static uint32_t keep_image(kmb_code *code, const void *bytes, uint64_t size) {
   return code->images.count - 1;
 }
 
+/* Of the instructions alone; what is said to stand beyond the image is not
+ * believed. */
+static void hash_code(code_row *row, const void *image, uint64_t size) {
+  uint64_t offset = row->kernel.code_offset, bytes = row->kernel.code_bytes;
+  if (image && bytes && offset <= size && bytes <= size - offset &&
+      !kmb_code_hash((const char *)image + offset, bytes, row->code_hash))
+    return;
+  row->kernel.code_offset = row->kernel.code_bytes = 0;
+}
+
 static kmb_status take_kernel(void *ctx, const kmb_code_kernel *kernel,
                               const void *image, uint64_t bytes) {
   static const char none[] = "no memory for captured code";
@@ -100,8 +113,12 @@ static kmb_status take_kernel(void *ctx, const kmb_code_kernel *kernel,
   row->kernel.arch =
       kmbi_arena_copy(&code->texts, kernel->arch ? kernel->arch : "");
   row->kernel.reason = kmbi_arena_copy(&code->texts, kernel->reason);
-  row->kernel.hash = NULL; /* rows of images may move */
+  /* Rows may move. */
+  row->kernel.hash = row->kernel.file = row->kernel.code_hash = NULL;
   row->image = index;
+  hash_code(row, image, bytes);
+  row->kernel.demangled =
+      row->kernel.name ? kmbi_demangle(&code->texts, row->kernel.name) : NULL;
   if (kmbi_arena_failed(&code->texts)) return kmbi_fail(KMB_ERR_NOMEM, none);
   return KMB_OK;
 }
@@ -111,6 +128,66 @@ static void take_info(void *ctx, const kmb_code_info *info) {
   code->info.images = info->images;
   code->info.graph_launches = info->graph_launches;
   code->info.elsewhere = info->elsewhere;
+}
+
+/* Names of files. */
+
+enum { NAME_MOST = 100, DIGITS = 16, MACHINE_AT = 18, MACHINE_AMD = 224 };
+
+static const char *first_kernel(const kmb_code *code, uint32_t image) {
+  for (uint32_t i = 0; i < code->kernels.count; i++) {
+    const code_row *row = kmbi_rows_at(&code->kernels, i);
+    if (row->image == image) return row->kernel.name;
+  }
+  return "";
+}
+
+static void plain_name(const char *kernel, char name[NAME_MOST + 1]) {
+  size_t size = 0;
+  for (; kernel[size] && size < NAME_MOST; size++) {
+    char c = kernel[size];
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                 (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+                 (c == '.' && size);
+    name[size] = plain ? c : '_';
+  }
+  name[size] = '\0';
+}
+
+/* What people call such files, by the machine in an ELF file's header. */
+static const char *suffix_of(const code_image *image) {
+  const unsigned char *at = image->bytes;
+  bool amd = image->size > MACHINE_AT + 1 && at[MACHINE_AT] == MACHINE_AMD &&
+             !at[MACHINE_AT + 1];
+  return amd ? "hsaco" : "cubin";
+}
+
+/* Of two images with kernels of one name both get digits of their hash. */
+static const char *file_name(kmb_code *code, uint32_t index) {
+  char name[NAME_MOST + 1], other[NAME_MOST + 1];
+  const code_image *image = kmbi_rows_at(&code->images, index);
+  const char *kernel = first_kernel(code, index);
+  plain_name(kernel, name);
+  bool once = *name && strlen(kernel) <= NAME_MOST;
+  for (uint32_t i = 0; i < code->images.count && once; i++) {
+    if (i == index) continue;
+    plain_name(first_kernel(code, i), other);
+    once = strcmp(name, other) != 0;
+  }
+  if (once)
+    return kmbi_arena_format(&code->texts, "%s.%s", name, suffix_of(image));
+  return kmbi_arena_format(&code->texts, "%s-%.*s.%s", name, DIGITS,
+                           image->hash, suffix_of(image));
+}
+
+static kmb_status name_files(kmb_code *code) {
+  for (uint32_t i = 0; i < code->images.count; i++) {
+    code_image *image = kmbi_rows_at(&code->images, i);
+    image->file = file_name(code, i);
+  }
+  code->info.kernels = code->kernels.count;
+  if (!kmbi_arena_failed(&code->texts)) return KMB_OK;
+  return kmbi_fail(KMB_ERR_NOMEM, "no memory for captured code");
 }
 
 /* Capturing. */
@@ -145,8 +222,7 @@ static kmb_status capture(kmb_device *device, kmb_code_run_fn run, void *user,
   kmb_status ran = run(user);
   if (ran) ran = kmbi_callback_failed(ran, &before);
   status = end(device, taken, code, ran);
-  if (!status) code->info.kernels = code->kernels.count;
-  return status;
+  return status ? status : name_files(code);
 }
 
 /* Whatever it is, the device is free again, or dropped in a child. */
@@ -215,6 +291,8 @@ kmb_status kmb_code_get_kernel(const kmb_code *code, uint64_t index,
   kmb_code_kernel full = row->kernel;
   const code_image *image = image_of(code, row);
   if (image) full.hash = image->hash;
+  if (image) full.file = image->file;
+  if (row->code_hash[0]) full.code_hash = row->code_hash;
   return kmbi_copy_out(kernel, &full, sizeof full, KMBI_CODE_KERNEL_V1,
                        "kmb_code_kernel");
 }
@@ -238,47 +316,6 @@ kmb_status kmb_code_get_image(const kmb_code *code, uint64_t index,
 
 /* Saving. */
 
-enum { NAME_MOST = 100, DIGITS = 16, FILE_SIZE = 160 };
-
-static const char *first_kernel(const kmb_code *code, uint32_t image) {
-  for (uint32_t i = 0; i < code->kernels.count; i++) {
-    const code_row *row = kmbi_rows_at(&code->kernels, i);
-    if (row->image == image) return row->kernel.name;
-  }
-  return "";
-}
-
-static void plain_name(const char *kernel, char name[NAME_MOST + 1]) {
-  size_t size = 0;
-  for (; kernel[size] && size < NAME_MOST; size++) {
-    char c = kernel[size];
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                 (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-                 (c == '.' && size);
-    name[size] = plain ? c : '_';
-  }
-  name[size] = '\0';
-}
-
-/* Of two images with kernels of one name both get digits of their hash. */
-static void file_name(const kmb_code *code, uint32_t index,
-                      char file[FILE_SIZE]) {
-  char name[NAME_MOST + 1], other[NAME_MOST + 1];
-  const code_image *image = kmbi_rows_at(&code->images, index);
-  const char *kernel = first_kernel(code, index);
-  plain_name(kernel, name);
-  bool once = *name && strlen(kernel) <= NAME_MOST;
-  for (uint32_t i = 0; i < code->images.count && once; i++) {
-    if (i == index) continue;
-    plain_name(first_kernel(code, i), other);
-    once = strcmp(name, other) != 0;
-  }
-  if (once)
-    snprintf(file, FILE_SIZE, "%s.cubin", name);
-  else
-    snprintf(file, FILE_SIZE, "%s-%.*s.cubin", name, DIGITS, image->hash);
-}
-
 static kmb_status write_all(int fd, const code_image *image) {
   const char *at = image->bytes;
   uint64_t left = image->size;
@@ -294,11 +331,10 @@ static kmb_status write_all(int fd, const code_image *image) {
 
 static kmb_status save_image(const kmb_code *code, int folder, const char *path,
                              uint32_t index) {
-  char file[FILE_SIZE];
-  file_name(code, index, file);
-  int fd = openat(folder, file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  kmb_status status =
-      fd < 0 ? KMB_ERR_IO : write_all(fd, kmbi_rows_at(&code->images, index));
+  const code_image *image = kmbi_rows_at(&code->images, index);
+  int fd = openat(folder, image->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                  0666);
+  kmb_status status = fd < 0 ? KMB_ERR_IO : write_all(fd, image);
   int error = errno;
   if (fd >= 0 && close(fd) && !status) {
     status = KMB_ERR_IO;
@@ -306,7 +342,7 @@ static kmb_status save_image(const kmb_code *code, int folder, const char *path,
   }
   if (!status) return KMB_OK;
   return kmbi_fail(KMB_ERR_IO, "%.100s/%.100s cannot be written: errno %d",
-                   path, file, error);
+                   path, image->file, error);
 }
 
 kmb_status kmb_code_save(const kmb_code *code, const char *folder) {

@@ -21,14 +21,42 @@ static bool same_text(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_axes(const kmb_bench_params *a, const kmb_bench_params *b) {
-  if (a->axis_count != b->axis_count) return false;
-  if (a->axis_count && (!a->axes || !b->axes)) return true; /* refused later */
-  for (uint64_t i = 0; i < a->axis_count; i++)
-    if (!same_text(a->axes[i].key, b->axes[i].key) ||
-        !same_text(a->axes[i].value, b->axes[i].value))
-      return false;
-  return true;
+/* The first axis of `a` that `b` has not, in any order; NULL if it has all. */
+static const kmb_pair *lacks(const kmb_bench_params *b,
+                             const kmb_bench_params *a) {
+  for (uint64_t i = 0; i < a->axis_count; i++) {
+    bool found = false;
+    for (uint64_t k = 0; k < b->axis_count && !found; k++)
+      found = same_text(a->axes[i].key, b->axes[k].key) &&
+              same_text(a->axes[i].value, b->axes[k].value);
+    if (!found) return &a->axes[i];
+  }
+  return NULL;
+}
+
+static void axis_text(const kmb_bench_params *p, const char *key,
+                      char text[64]) {
+  snprintf(text, 64, "without %.50s", key);
+  for (uint64_t i = 0; i < p->axis_count; i++)
+    if (same_text(p->axes[i].key, key))
+      snprintf(text, 64, "%.30s=%.30s", key,
+               p->axes[i].value ? p->axes[i].value : "");
+}
+
+static kmb_status check_axes(const kmbi_compare *c, uint64_t index) {
+  const kmb_bench_params *base = &c->candidates[c->p.baseline].bench;
+  const kmb_bench_params *p = &c->candidates[index].bench;
+  char a[64], b[64];
+  /* What is no array is refused later. */
+  if ((base->axis_count && !base->axes) || (p->axis_count && !p->axes))
+    return KMB_OK;
+  const kmb_pair *other = lacks(p, base);
+  if (!other) other = lacks(base, p);
+  if (!other) return KMB_OK;
+  const char *key = other->key ? other->key : "";
+  axis_text(base, key, a);
+  axis_text(p, key, b);
+  return differ(c, index, "axes", a, b, "KMB_COMPARE_ANY_AXES");
 }
 
 static bool same_work(const kmb_work *a, const kmb_work *b) {
@@ -53,8 +81,9 @@ kmb_status kmbi_compare_declared(const kmbi_compare *c) {
   for (uint64_t i = 0; i < c->count; i++) {
     const kmb_bench_params *p = &c->candidates[i].bench;
     char a[64], b[64];
-    if (!(c->p.flags & KMB_COMPARE_ANY_AXES) && !same_axes(base, p))
-      return differ(c, i, "axes", "its own", "its own", "KMB_COMPARE_ANY_AXES");
+    kmb_status status =
+        c->p.flags & KMB_COMPARE_ANY_AXES ? KMB_OK : check_axes(c, i);
+    if (status) return status;
     if (c->p.flags & KMB_COMPARE_ANY_WORK || same_work(base->work, p->work))
       continue;
     work_text(base->work, a);

@@ -53,6 +53,29 @@ static void put_ratios(kmbi_out *out, const double *ratios, uint64_t count) {
   kmbi_out_put(out, "]");
 }
 
+/* Beside the baseline, where code was captured of either. */
+static void put_code(kmbi_out *out, const kmb_comparison *c,
+                     const kmb_compare_row *row) {
+  const kmb_result *base = c->results[c->baseline];
+  uint64_t count = kmb_result_code_pair_count(base, row->result);
+  if (!count) return;
+  kmbi_out_text_member(
+      out, ",\n   ", "code",
+      kmb_code_match_name(kmb_result_code_match(base, row->result)));
+  kmbi_out_key(out, ",\n   ", "kernels");
+  for (uint64_t i = 0; i < count && !out->status; i++) {
+    kmb_code_pair pair = kmb_code_pair_init();
+    if (kmb_result_code_pair(base, row->result, i, &pair)) continue;
+    kmbi_out_text_member(out, i ? ",\n    {" : "[\n    {", "code",
+                         kmb_code_match_name(pair.match));
+    if (pair.a) kmbi_out_text_member(out, ", ", "baseline", pair.a);
+    if (pair.b) kmbi_out_text_member(out, ", ", "candidate", pair.b);
+    if (pair.reason) kmbi_out_text_member(out, ", ", "reason", pair.reason);
+    kmbi_out_put(out, "}");
+  }
+  kmbi_out_put(out, "]");
+}
+
 static void put_row(kmbi_out *out, const kmb_comparison *c, uint64_t index) {
   const kmb_compare_row *row = &c->rows[index];
   kmbi_out_text_member(out, index ? ",\n  {" : "\n  {", "name", row->name);
@@ -69,6 +92,7 @@ static void put_row(kmbi_out *out, const kmb_comparison *c, uint64_t index) {
     kmbi_out_f64_member(out, ", ", "design_effect", row->design_effect);
   }
   if (row->flags & KMB_ROW_TUNED) put_tuning(out, row, c->arms[index]);
+  if (index != c->baseline) put_code(out, c, row);
   if (c->ratios[index]) put_ratios(out, c->ratios[index], row->cycles);
   kmbi_out_put(out, "}");
 }

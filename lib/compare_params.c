@@ -4,6 +4,7 @@
 #include "structs.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Of all rows together. */
 #define ALPHA 0.01
@@ -136,6 +137,21 @@ static kmb_status copy_candidate(kmbi_candidate *to,
   return status ? status : check_points(&to->given);
 }
 
+/* Which one it is: by its name, where it has one. */
+static kmb_status name_candidate(const kmbi_compare *c, uint64_t index,
+                                 kmb_status status) {
+  const char *name = c->candidates[index].bench.name;
+  kmbi_error_state said, named;
+  if (!status) return KMB_OK;
+  if (name && *name) return kmbi_compare_failed(c, index, status);
+  kmbi_error_save(&said);
+  named = said;
+  snprintf(named.message, sizeof named.message, "candidate %llu: %.200s",
+           (unsigned long long)index, said.message);
+  kmbi_error_restore(&named);
+  return status;
+}
+
 kmb_status kmbi_compare_params(kmbi_compare *c, const kmb_candidate *candidates,
                                size_t stride,
                                const kmb_compare_params *params) {
@@ -146,9 +162,11 @@ kmb_status kmbi_compare_params(kmbi_compare *c, const kmb_candidate *candidates,
   if (!status) status = check_numbers(&c->p, c->count);
   if (!status) complete(c);
   for (uint64_t i = 0; i < c->count && !status; i++)
-    status = copy_candidate(
-        &c->candidates[i],
-        (const kmb_candidate *)((const char *)candidates + i * stride));
+    status = name_candidate(
+        c, i,
+        copy_candidate(
+            &c->candidates[i],
+            (const kmb_candidate *)((const char *)candidates + i * stride)));
   for (uint64_t i = 0; i < c->count && !status; i++)
     for (uint64_t j = 0; j < i && !status; j++)
       if (strcmp(c->candidates[i].bench.name, c->candidates[j].bench.name) == 0)

@@ -3,6 +3,7 @@
 #include "format.h"
 #include "utf8.h"
 
+enum { CODE_SHOWN = 4 }; /* kernels of a row */
 enum { CANDIDATE, TIME, RATIO, INTERVAL, VERDICT, CONFIG, COLUMNS };
 
 typedef struct grid {
@@ -139,6 +140,37 @@ static void put_reason(kmbi_text *to, const kmb_comparison *c,
   put_sentence(to, row->name, &words);
 }
 
+/* Beside the baseline, where code was captured of either. */
+static void put_code(kmbi_text *to, const kmb_comparison *c,
+                     const kmb_compare_row *row) {
+  kmbi_text words;
+  const kmb_result *base = c->results[c->baseline];
+  uint64_t count = kmb_result_code_pair_count(base, row->result);
+  if (!count) return;
+  kmbi_text_init(&words, to->memory);
+  kmbi_text_put(&words,
+                kmb_code_match_name(kmb_result_code_match(base, row->result)));
+  for (uint64_t i = 0; i < count && i < CODE_SHOWN; i++) {
+    kmb_code_pair pair = kmb_code_pair_init();
+    if (kmb_result_code_pair(base, row->result, i, &pair)) continue;
+    kmbi_text_put(&words, i ? "; " : ": ");
+    kmbi_put_clean(&words, pair.b ? pair.b : pair.a);
+    if (pair.a && pair.b && strcmp(pair.a, pair.b) != 0) {
+      kmbi_text_put(&words, " and ");
+      kmbi_put_clean(&words, pair.a);
+    }
+    kmbi_text_format(&words, " %s",
+                     !pair.a   ? "is the candidate's alone"
+                     : !pair.b ? "is the baseline's alone"
+                               : kmb_code_match_name(pair.match));
+    if (pair.reason) kmbi_text_format(&words, " (%s)", pair.reason);
+  }
+  if (count > CODE_SHOWN)
+    kmbi_text_format(&words, "; and %llu more",
+                     (unsigned long long)(count - CODE_SHOWN));
+  put_sentence(to, row->name, &words);
+}
+
 static void put_way(kmbi_text *to, const kmb_comparison *c) {
   const kmb_result *base = c->results[c->baseline];
   const char *timer = kmbi_result_get_text(base, KMB_VALUE_TIMER);
@@ -163,6 +195,7 @@ static void build(kmbi_text *to, const void *subject) {
   kmbi_text_put(to, "\n");
   for (uint64_t i = 0; i < c->count; i++) {
     if (i != c->baseline) put_reason(to, c, &c->rows[i]);
+    if (i != c->baseline) put_code(to, c, &c->rows[i]);
     if (c->rows[i].flags & KMB_ROW_TUNED) put_tuning(to, &c->rows[i]);
   }
 }

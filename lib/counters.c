@@ -133,19 +133,21 @@ static kmb_status collect(kmbi_run *run, const kmb_counters_params *p,
 }
 
 static kmb_status take(kmbi_run *run, const kmb_counters_params *p,
-                       kmb_counters *c) {
+                       bool launches, kmb_counters *c) {
   c->metric_count = p->metric_count;
   c->info.replay = replay_of(run, p->replay);
   c->info.cache = run->choice.cache;
+  kmb_status status =
+      kmbi_counters_list(run, p->replay == KMB_REPLAY_AUTO && !p->kernel, c);
   c->info.mode = mode_name(
       c->info.replay, run->p.graphs || run->p.launch_mode == KMB_LAUNCH_GRAPH);
-  kmb_status status = kmbi_counters_list(run, c);
   if (!status) status = kmbi_counters_choose(c, p);
+  if (!status && launches) status = kmbi_counters_launches(run, c);
   return status ? status : collect(run, p, c);
 }
 
 kmb_status kmbi_counters_take(kmbi_run *run, const kmb_counters_params *caller,
-                              kmb_counters **out) {
+                              bool launches, kmb_counters **out) {
   const kmb_backend_ops *ops = run->device->ops;
   kmb_counters_params params;
   kmb_counters *c = NULL;
@@ -158,7 +160,7 @@ kmb_status kmbi_counters_take(kmbi_run *run, const kmb_counters_params *caller,
   if (status) return status;
   c = create(&run->device->memory);
   if (!c) return kmbi_fail(KMB_ERR_NOMEM, "no memory for counters");
-  status = take(run, &params, c);
+  status = take(run, &params, launches, c);
   if (status)
     kmb_counters_destroy(c);
   else
@@ -190,7 +192,7 @@ kmb_status kmb_counters_read(kmb_device *device, const kmb_bench_params *bench,
   kmbi_run run;
   status = kmbi_run_begin(&run, device, bench);
   if (!status) status = prepare(&run);
-  if (!status) status = kmbi_counters_take(&run, params, out);
+  if (!status) status = kmbi_counters_take(&run, params, true, out);
   if (!status) kmbi_error_restore(&before);
   kmbi_callback_failed(status, &before);
   kmbi_device_note(device, status);
@@ -229,6 +231,34 @@ kmb_status kmb_counters_name(const kmb_counters *c, uint64_t row,
   *name = c->info.replay == KMB_REPLAY_GRAPH ? "(iteration)"
                                              : c->kernels[c->rows[row]].name;
   return KMB_OK;
+}
+
+kmb_status kmb_counters_launch(const kmb_counters *c, uint64_t row,
+                               kmb_op *op) {
+  kmb_status status = check_row(c, row, op, "kmb_counters_launch");
+  if (status) return status;
+  if (!c->launches)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "kmb_counters_launch: a whole iteration is no launch");
+  if (!(c->launches[row].op.flags & KMB_OP_HAS_LAUNCH))
+    return kmbi_fail(KMB_ERR_UNAVAILABLE, "kmb_counters_launch: %s",
+                     c->launches[row].why);
+  return kmbi_copy_out(op, &c->launches[row].op, sizeof *op, KMBI_OP_V1,
+                       "kmb_counters_launch: op");
+}
+
+kmb_status kmb_counters_occupancy(const kmb_counters *c, uint64_t row,
+                                  kmb_occupancy *occupancy) {
+  kmb_status status = check_row(c, row, occupancy, "kmb_counters_occupancy");
+  if (status) return status;
+  if (!c->launches)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                     "kmb_counters_occupancy: a whole iteration has none");
+  if (c->launches[row].why)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE, "kmb_counters_occupancy: %s",
+                     c->launches[row].why);
+  return kmbi_copy_out(occupancy, &c->launches[row].occupancy,
+                       sizeof *occupancy, KMBI_OCCUPANCY_V1, "kmb_occupancy");
 }
 
 kmb_status kmb_counters_value(const kmb_counters *c, uint64_t row,

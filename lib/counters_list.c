@@ -11,24 +11,26 @@ enum { TRIES = 3, LISTED = 150 };
 
 typedef struct listing {
   kmb_counters *c;
-  uint64_t seen; /* kernels, kept or not */
+  uint64_t seen;   /* kernels, kept or not */
+  uint64_t others; /* copies and sets */
 } listing;
 
 static void take_in(void *user, const kmb_device_op *op) {
   listing *l = user;
   kmb_counters *c = l->c;
+  l->others += op->kind != KMB_OP_KERNEL;
   if (op->kind != KMB_OP_KERNEL) return;
   if (l->seen++ >= KMBI_COUNTER_KERNELS) return;
   const char *name = op->name && *op->name ? op->name : "(no name)";
   c->kernels[c->info.kernels++] = (kmbi_kernel){
-      kmbi_arena_copy(&c->arena, name), op->duration_ns, op->stream};
+      kmbi_arena_copy(&c->arena, name), op->duration_ns, op->stream, op->shape};
 }
 
 static kmb_status trace(kmbi_run *run, void *plan, listing *l) {
   const kmb_backend_ops *ops = run->device->ops;
   kmb_status status = KMB_OK;
   /* A sample that is no good has no rows. */
-  for (int i = 0; !status && !l->seen && i < TRIES; i++) {
+  for (int i = 0; !status && !l->seen && !l->others && i < TRIES; i++) {
     uint64_t got = 0;
     double until = kmbi_now(run->device) + run->p.max_wall_ns;
     status = kmbi_plan_take(run, plan, 1, 1, until, &got);
@@ -39,9 +41,11 @@ static kmb_status trace(kmbi_run *run, void *plan, listing *l) {
   return status;
 }
 
-static kmb_status judge(const kmb_counters *c, uint64_t seen) {
+/* Copies and sets are no ranges of their own, but part of the whole. */
+static kmb_status judge(const kmb_counters *c, uint64_t seen, uint64_t others) {
   if (kmbi_arena_failed(&c->arena))
     return kmbi_fail(KMB_ERR_NOMEM, "no memory for the kernels' names");
+  if (!seen && others && c->info.replay == KMB_REPLAY_GRAPH) return KMB_OK;
   if (!seen)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      "the trace of an iteration shows no kernel whose counters "
@@ -54,9 +58,9 @@ static kmb_status judge(const kmb_counters *c, uint64_t seen) {
   return KMB_OK;
 }
 
-kmb_status kmbi_counters_list(kmbi_run *run, kmb_counters *c) {
+kmb_status kmbi_counters_list(kmbi_run *run, bool any, kmb_counters *c) {
   kmb_choice choice = {KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, run->choice.cache, 0};
-  listing l = {c, 0};
+  listing l = {c, 0, 0};
   void *plan = NULL;
   if (!KMBI_HAS(run->device->ops, plan_ops))
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
@@ -70,7 +74,8 @@ kmb_status kmbi_counters_list(kmbi_run *run, kmb_counters *c) {
   if (status) return status;
   status = trace(run, plan, &l);
   kmbi_plan_close(run, plan);
-  return status ? status : judge(c, l.seen);
+  if (!l.seen && l.others && any) c->info.replay = KMB_REPLAY_GRAPH;
+  return status ? status : judge(c, l.seen, l.others);
 }
 
 /* Ranges come in order of launch, kernels in order of start: the same on one
@@ -154,7 +159,7 @@ static kmb_status compile(const char *expression, regex_t *filter) {
 
 kmb_status kmbi_counters_choose(kmb_counters *c, const kmb_counters_params *p) {
   regex_t filter;
-  c->rows = kmbi_arena_alloc(&c->arena, c->info.kernels, sizeof *c->rows);
+  c->rows = kmbi_arena_alloc(&c->arena, c->info.kernels + 1, sizeof *c->rows);
   if (!c->rows) return kmbi_fail(KMB_ERR_NOMEM, "no memory for a choice");
   if (c->info.replay == KMB_REPLAY_GRAPH) return whole(c, p);
   kmb_status status = check_order(c);

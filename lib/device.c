@@ -66,6 +66,23 @@ static int service_cancelled(void *ctx) {
   return kmbi_cancelled(ctx);
 }
 
+static void service_error_save(void *ctx, kmb_error *error) {
+  (void)ctx;
+  kmbi_error_save(error);
+}
+
+static void service_error_restore(void *ctx, const kmb_error *error) {
+  (void)ctx;
+  kmbi_error_restore(error);
+}
+
+static kmb_status service_callback_failed(void *ctx, const kmb_error *before,
+                                          const char *which, kmb_status status,
+                                          uint64_t iteration) {
+  (void)ctx;
+  return kmbi_call_failed(before, which, status, iteration);
+}
+
 static void fill_services(kmb_device *device) {
   device->host = (kmb_host){
       .struct_size = sizeof device->host,
@@ -75,6 +92,9 @@ static void fill_services(kmb_device *device) {
       .log = service_log,
       .fail = service_fail,
       .cancelled = service_cancelled,
+      .error_save = service_error_save,
+      .error_restore = service_error_restore,
+      .callback_failed = service_callback_failed,
   };
   if (device->hooks.device_alloc) {
     device->host.device_alloc = service_device_alloc;

@@ -2,7 +2,7 @@
 #ifndef KMB_LIB_ERROR_H
 #define KMB_LIB_ERROR_H
 
-#include <kmb/base.h>
+#include <kmb/backend.h>
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,12 +17,7 @@ kmb_status kmbi_fail_vendor(kmb_status status, int64_t vendor,
 
 /* A call that succeeds leaves the last error as it was: a step that may fail
  * harmlessly inside such a call is put between these two. */
-typedef struct kmbi_error_state {
-  kmb_status status;
-  uint32_t count; /* of failures on this thread so far */
-  int64_t vendor;
-  char message[256];
-} kmbi_error_state;
+typedef kmb_error kmbi_error_state;
 
 void kmbi_error_save(kmbi_error_state *state);
 void kmbi_error_restore(const kmbi_error_state *state);
@@ -32,5 +27,9 @@ bool kmbi_failed_since(const kmbi_error_state *before);
  * since `before`, a callback returned `status`, and that is what is said. */
 kmb_status kmbi_callback_failed(kmb_status status,
                                 const kmbi_error_state *before);
+/* The same for one call of which it is known which one it was: what was
+ * recorded of another status is not what the callback says. */
+kmb_status kmbi_call_failed(const kmbi_error_state *before, const char *which,
+                            kmb_status status, uint64_t iteration);
 
 #endif

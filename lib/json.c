@@ -4,6 +4,7 @@
 #include "error.h"
 #include "utf8.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -122,12 +123,25 @@ static kmb_status escape(parser *p, char **to) {
   return KMB_OK;
 }
 
+/* What stands for itself: most of all text. */
+static bool is_plain(char c) {
+  unsigned char u = (unsigned char)c;
+  return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
+}
+
 /* At the opening quote. Decoded text is never longer than its source, so it is
  * written over it. */
 static kmb_status parse_string(parser *p, const char **text) {
   char *to = ++p->at;
   *text = to;
-  while (*p->at != '"') {
+  for (;;) {
+    const char *run = p->at;
+    while (is_plain(*p->at))
+      p->at++;
+    size_t plain = (size_t)(p->at - run);
+    if (plain && to != run) memmove(to, run, plain);
+    to += plain;
+    if (*p->at == '"') break;
     if (p->at == p->end) return fail_at(p, "the text ends within a string");
     if ((unsigned char)*p->at < 0x20)
       return fail_at(p, "a control character in a string");
@@ -192,12 +206,39 @@ static bool magnitude(const char *at, const char *end, uint64_t *value) {
   return true;
 }
 
+/* Few digits and no exponent, as times mostly are: both the digits and the
+ * power of ten are exact in a double, so that their quotient is rounded once.
+ */
+static bool short_number(const char *at, const char *end, double *number) {
+  static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  enum { DIGITS = 15 };
+  bool negative = *at == '-';
+  uint64_t digits = 0;
+  const char *point = NULL;
+  at += negative;
+  if (FLT_EVAL_METHOD != 0 || end - at > DIGITS + 1) return false;
+  for (; at < end; at++) {
+    if (*at == '.')
+      point = at + 1;
+    else if (is_digit(*at))
+      digits = 10 * digits + (uint64_t)(*at - '0');
+    else
+      return false;
+  }
+  if (!point && digits >= UINT64_C(1000000000000000)) return false;
+  double value = (double)digits / powers[point ? end - point : 0];
+  *number = negative ? -value : value;
+  return true;
+}
+
 static kmb_status parse_number(parser *p, kmbi_json *node) {
   bool integral = false;
   const char *end = number_end(p->at, &integral);
   if (!end) return fail_at(p, "malformed number");
-  char *stop = NULL;
-  node->number = strtod(p->at, &stop);
+  char *stop = p->at + (end - p->at);
+  if (!short_number(p->at, end, &node->number))
+    node->number = strtod(p->at, &stop);
   if (stop != end) return fail_at(p, "malformed number");
   if (!isfinite(node->number))
     return fail_at(p, "a number too large for a double");
@@ -379,16 +420,5 @@ const kmbi_json *kmbi_json_member(const kmbi_json *object, const char *key) {
   for (const kmbi_json *at = object->as.child; at; at = at->next) {
     if (strcmp(at->key, key) == 0) return at;
   }
-  return NULL;
-}
-
-const kmbi_json *kmbi_json_member_after(const kmbi_json *object,
-                                        const kmbi_json **last,
-                                        const char *key) {
-  const kmbi_json *from = *last ? (*last)->next : object->as.child;
-  for (const kmbi_json *at = from; at; at = at->next)
-    if (strcmp(at->key, key) == 0) return *last = at;
-  for (const kmbi_json *at = object->as.child; at != from; at = at->next)
-    if (strcmp(at->key, key) == 0) return *last = at;
   return NULL;
 }

@@ -49,10 +49,5 @@ kmb_status kmbi_json_repeated(const kmbi_memory *memory, const kmbi_json *a,
 
 /* NULL if the object has no such member. */
 const kmbi_json *kmbi_json_member(const kmbi_json *object, const char *key);
-/* The same, looked for from behind `*last` on, which becomes it: members that
- * are asked for in their order are found at once. Begin with NULL. */
-const kmbi_json *kmbi_json_member_after(const kmbi_json *object,
-                                        const kmbi_json **last,
-                                        const char *key);
 
 #endif

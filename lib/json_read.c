@@ -136,13 +136,34 @@ static kmb_status read_value(const reader *r, const kmbi_value_info *info,
   }
 }
 
-static kmb_status read_values(const reader *r, const kmbi_json *object) {
-  const kmbi_json *absent = NULL, *value = NULL, *why = NULL;
-  kmb_status status = need(r, object, "absent", KMBI_JSON_OBJECT, &absent);
+/* The place of a key in the table, kmbi_value_count if it is no value's. Looked
+ * for from `from` on: members mostly stand in the table's order. */
+static size_t place_of(const char *key, size_t from) {
+  for (size_t k = 0; k < kmbi_value_count; k++) {
+    size_t i = from + k;
+    if (i >= kmbi_value_count) i -= kmbi_value_count;
+    const char *name = kmbi_value_table[i].key;
+    if (name[0] == key[0] && strcmp(name, key) == 0) return i;
+  }
+  return kmbi_value_count;
+}
+
+static void place_members(const kmbi_json *object, const kmbi_json **places) {
+  size_t next = 0;
+  for (const kmbi_json *at = object->as.child; at; at = at->next) {
+    size_t place = place_of(at->key, next);
+    if (place == kmbi_value_count) continue;
+    places[place] = at;
+    next = place + 1 < kmbi_value_count ? place + 1 : 0;
+  }
+}
+
+static kmb_status read_placed(const reader *r, const kmbi_json *const *given,
+                              const kmbi_json *const *reasons) {
+  kmb_status status = KMB_OK;
   for (size_t i = 0; i < kmbi_value_count && !status; i++) {
     const kmbi_value_info *info = &kmbi_value_table[i];
-    const kmbi_json *node = kmbi_json_member_after(object, &value, info->key);
-    const kmbi_json *reason = kmbi_json_member_after(absent, &why, info->key);
+    const kmbi_json *node = given[i], *reason = reasons[i];
     if (node && reason) {
       status = bad(r, info->key, "both given and absent");
     } else if (node) {
@@ -153,6 +174,22 @@ static kmb_status read_values(const reader *r, const kmbi_json *object) {
       kmbi_result_absent(r->result, info->value, "%s", reason->as.text);
     }
   }
+  return status;
+}
+
+static kmb_status read_values(const reader *r, const kmbi_json *object) {
+  const kmbi_json *absent = NULL;
+  const kmbi_memory *memory = &r->result->memory;
+  kmb_status status = need(r, object, "absent", KMBI_JSON_OBJECT, &absent);
+  if (status) return status;
+  const kmbi_json **places =
+      kmbi_alloc(memory, 2 * kmbi_value_count, sizeof(kmbi_json *));
+  if (!places)
+    return kmbi_fail(KMB_ERR_NOMEM, "no memory to look at a result's values");
+  place_members(object, places);
+  place_members(absent, places + kmbi_value_count);
+  status = read_placed(r, places, places + kmbi_value_count);
+  kmbi_free(memory, places, 2 * kmbi_value_count, sizeof(kmbi_json *));
   return status;
 }
 
@@ -223,6 +260,46 @@ static kmb_status read_samples(const reader *r, const kmbi_json *object) {
   return KMB_OK;
 }
 
+static bool count_32(const kmbi_json *node, uint32_t *to) {
+  uint64_t count = 0;
+  if (!node || !count_of(node, &count) || count > UINT32_MAX) return false;
+  *to = (uint32_t)count;
+  return true;
+}
+
+static bool three_counts(const kmbi_json *array, uint32_t *const to[3]) {
+  if (!array || array->type != KMBI_JSON_ARRAY || array->count != 3)
+    return false;
+  const kmbi_json *at = array->as.child;
+  for (size_t i = 0; i < 3; i++, at = at->next)
+    if (!count_32(at, to[i])) return false;
+  return true;
+}
+
+/* Of an operation that says how it was launched. */
+static kmb_status read_launch(const reader *r, const kmbi_json *object,
+                              kmb_op *op) {
+  static const char *const keys[] = {
+      "registers_per_thread", "local_bytes_per_thread", "static_shared_bytes",
+      "dynamic_shared_bytes"};
+  uint32_t *const numbers[] = {&op->registers, &op->local, &op->static_shared,
+                               &op->dynamic_shared};
+  uint32_t *const grid[] = {&op->grid_x, &op->grid_y, &op->grid_z};
+  uint32_t *const block[] = {&op->block_x, &op->block_y, &op->block_z};
+  const kmbi_json *sizes = kmbi_json_member(object, "grid");
+  if (!sizes) return KMB_OK;
+  bool good = three_counts(sizes, grid) &&
+              three_counts(kmbi_json_member(object, "block"), block);
+  for (size_t i = 0; good && i < sizeof keys / sizeof keys[0]; i++)
+    good = count_32(kmbi_json_member(object, keys[i]), numbers[i]);
+  op->flags = KMB_OP_HAS_LAUNCH;
+  if (good) return KMB_OK;
+  return bad(r, "ops",
+             "a launch needs grid and block, three counts each, and the counts "
+             "registers_per_thread, local_bytes_per_thread, "
+             "static_shared_bytes and dynamic_shared_bytes");
+}
+
 static kmb_status read_op(const reader *r, const kmbi_json *object,
                           kmbi_result_op *row) {
   static const char *const keys[] = {"start_ns", "duration_ns", "min_ns",
@@ -256,7 +333,7 @@ static kmb_status read_op(const reader *r, const kmbi_json *object,
   row->op.kind = kmbi_op_kind_of(kind->as.text);
   row->op.name = kmbi_arena_copy(arena, name->as.text);
   if (!row->op.kind) row->kind_name = kmbi_arena_copy(arena, kind->as.text);
-  return KMB_OK;
+  return read_launch(r, object, &row->op);
 }
 
 /* Documents of versions without rows have none. */
@@ -323,6 +400,129 @@ static kmb_status read_ranks(const reader *r, const kmbi_json *object) {
     status = read_rank(r, at, &ranks[count++]);
   r->result->ranks = ranks;
   r->result->rank_count = count;
+  return status;
+}
+
+static bool is_hash(const char *text) {
+  size_t digits = strspn(text, "0123456789abcdef");
+  return digits == KMB_CODE_HASH_SIZE - 1 && !text[digits];
+}
+
+/* Hashes that are none, and a file that would lie elsewhere. */
+static kmb_status check_code(const reader *r, const kmb_code_kernel *k) {
+  if ((k->hash && !is_hash(k->hash)) ||
+      (k->code_hash && !is_hash(k->code_hash)))
+    return bad(r, "code", "a hash is 64 hexadecimal digits, in small letters");
+  if (k->file && (!*k->file || *k->file == '.' || strchr(k->file, '/')))
+    return bad(r, "code",
+               "a file is named without a folder, from a character "
+               "other than a point on");
+  if ((k->file || k->code_hash) && !k->hash)
+    return bad(r, "code", "a file and code_sha256 need sha256");
+  if (k->code_hash && !k->code_bytes)
+    return bad(r, "code", "code_sha256 needs code_offset and code_bytes");
+  return KMB_OK;
+}
+
+/* Of a row of code: texts, most of which may be missing. */
+static kmb_status read_code_texts(const reader *r, const kmbi_json *object,
+                                  kmb_code_kernel *k) {
+  static const char *const keys[] = {"name",   "architecture", "demangled",
+                                     "sha256", "code_sha256",  "file",
+                                     "reason"};
+  const char **const texts[] = {&k->name,  &k->arch,      &k->demangled,
+                                &k->hash,  &k->code_hash, &k->file,
+                                &k->reason};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    const kmbi_json *node = kmbi_json_member(object, keys[i]);
+    if (node ? node->type != KMBI_JSON_STRING : !i)
+      return bad(r, "code",
+                 "a kernel needs a name; what else it has of texts are "
+                 "strings");
+    *texts[i] = node ? kmbi_arena_copy(&r->result->arena, node->as.text) : NULL;
+  }
+  if (!k->arch) k->arch = "";
+  return KMB_OK;
+}
+
+static bool read_sizes(const kmbi_json *object, const char *key, uint32_t *x,
+                       uint32_t *y, uint32_t *z) {
+  uint32_t *const sizes[] = {x, y, z};
+  const kmbi_json *array = kmbi_json_member(object, key);
+  if (!array || array->type != KMBI_JSON_ARRAY || array->count != 3)
+    return false;
+  const kmbi_json *at = array->as.child;
+  for (size_t i = 0; i < 3; i++, at = at->next) {
+    uint64_t count = 0;
+    if (!count_of(at, &count) || count > UINT32_MAX) return false;
+    *sizes[i] = (uint32_t)count;
+  }
+  return true;
+}
+
+/* Several that are known together or not at all. */
+static bool read_group(const kmbi_json *object, const char *const *keys,
+                       uint64_t *const *numbers, size_t count, bool *known) {
+  *known = false;
+  for (size_t i = 0; i < count; i++) {
+    const kmbi_json *node = kmbi_json_member(object, keys[i]);
+    if (!i) *known = node != NULL;
+    if (*known != (node != NULL)) return false;
+    if (node && !count_of(node, numbers[i])) return false;
+  }
+  return true;
+}
+
+static kmb_status read_code_counts(const reader *r, const kmbi_json *object,
+                                   kmb_code_kernel *k) {
+  static const char *const keys[] = {"launches",        "dynamic_shared_bytes",
+                                     "registers",       "static_shared_bytes",
+                                     "local_bytes",     "max_threads",
+                                     "blocks_per_unit", "code_offset",
+                                     "code_bytes"};
+  uint64_t *const numbers[] = {&k->launches,        &k->dynamic_shared_bytes,
+                               &k->registers,       &k->static_shared_bytes,
+                               &k->local_bytes,     &k->max_threads,
+                               &k->blocks_per_unit, &k->code_offset,
+                               &k->code_bytes};
+  bool launched = false, asked = false, fits = false, placed = false;
+  if (!read_group(object, keys, numbers, 2, &launched) || !launched ||
+      !read_group(object, keys + 2, numbers + 2, 4, &asked) ||
+      !read_group(object, keys + 6, numbers + 6, 1, &fits) ||
+      !read_group(object, keys + 7, numbers + 7, 2, &placed))
+    return bad(r, "code",
+               "a kernel needs the counts launches and dynamic_shared_bytes; "
+               "its attributes are there together or not at all");
+  if (asked) k->flags |= KMB_CODE_HAS_ATTRIBUTES;
+  if (fits) k->flags |= KMB_CODE_HAS_OCCUPANCY;
+  return KMB_OK;
+}
+
+/* Results whose code was not captured have none. */
+static kmb_status read_code(const reader *r, const kmbi_json *object) {
+  const kmbi_json *array = kmbi_json_member(object, "code");
+  kmb_status status = KMB_OK;
+  if (!array) return KMB_OK;
+  if (array->type != KMBI_JSON_ARRAY) return bad(r, "code", "not an array");
+  if (array->count > KMBI_CODE_MOST)
+    return bad(r, "code", "more than 256 kernels");
+  kmb_code_kernel *rows =
+      kmbi_arena_alloc(&r->result->arena, (size_t)array->count, sizeof *rows);
+  if (!rows) return KMB_OK;
+  uint64_t count = 0;
+  for (const kmbi_json *at = array->as.child; at && !status; at = at->next) {
+    kmb_code_kernel *k = &rows[count++];
+    *k = kmb_code_kernel_init();
+    if (at->type != KMBI_JSON_OBJECT) return bad(r, "code", "not objects");
+    if (!read_sizes(at, "grid", &k->grid_x, &k->grid_y, &k->grid_z) ||
+        !read_sizes(at, "block", &k->block_x, &k->block_y, &k->block_z))
+      return bad(r, "code", "a kernel needs grid and block, three counts each");
+    status = read_code_texts(r, at, k);
+    if (!status) status = read_code_counts(r, at, k);
+    if (!status) status = check_code(r, k);
+  }
+  r->result->code = rows;
+  r->result->code_count = count;
   return status;
 }
 
@@ -428,6 +628,7 @@ static kmb_status read_result(kmb_results *results, uint64_t index,
   if (!status) status = read_findings(&r, object);
   if (!status) status = read_ops(&r, object);
   if (!status) status = read_ranks(&r, object);
+  if (!status) status = read_code(&r, object);
   if (!status) status = read_samples(&r, object);
   if (!status) status = read_metadata(&r, object);
   if (!status) status = kmbi_result_finish(&r.result);

@@ -171,6 +171,37 @@ static void put_findings(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
+static void put_sizes(writer *w, const char *key, uint32_t x, uint32_t y,
+                      uint32_t z) {
+  const uint32_t sizes[] = {x, y, z};
+  put_string(w, key);
+  for (size_t i = 0; i < 3; i++) {
+    put_text(w, i ? ", " : ": [");
+    put_u64(w, sizes[i]);
+  }
+  put_text(w, "]");
+}
+
+static void put_launch(writer *w, const kmb_op *op) {
+  const struct {
+    const char *key;
+    uint32_t number;
+  } numbers[] = {{"registers_per_thread", op->registers},
+                 {"local_bytes_per_thread", op->local},
+                 {"static_shared_bytes", op->static_shared},
+                 {"dynamic_shared_bytes", op->dynamic_shared}};
+  put_text(w, ",\n     ");
+  put_sizes(w, "grid", op->grid_x, op->grid_y, op->grid_z);
+  put_text(w, ", ");
+  put_sizes(w, "block", op->block_x, op->block_y, op->block_z);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    put_text(w, ", ");
+    put_string(w, numbers[i].key);
+    put_text(w, ": ");
+    put_u64(w, numbers[i].number);
+  }
+}
+
 static void put_op(writer *w, const kmbi_result_op *row) {
   const struct {
     const char *key;
@@ -195,6 +226,7 @@ static void put_op(writer *w, const kmbi_result_op *row) {
     put_text(w, ": ");
     put_json(w, json_real(numbers[i].number), 0);
   }
+  if (row->op.flags & KMB_OP_HAS_LAUNCH) put_launch(w, &row->op);
   put_text(w, "}");
 }
 
@@ -252,6 +284,79 @@ static void put_ranks(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
+static void put_code_texts(list *members, const kmb_code_kernel *k) {
+  const struct {
+    const char *key, *text;
+  } texts[] = {
+      {"name", k->name},
+      {"demangled", k->demangled},
+      {"architecture", k->arch},
+      {"sha256", k->hash},
+      {"code_sha256", k->code_hash},
+      {"file", k->file},
+      {"reason", k->reason},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    if (!texts[i].text || (i && !*texts[i].text)) continue;
+    next_member(members, texts[i].key);
+    put_string(members->w, texts[i].text);
+  }
+}
+
+/* What is not known has no member. */
+static void put_code_counts(list *members, const kmb_code_kernel *k) {
+  bool asked = k->flags & KMB_CODE_HAS_ATTRIBUTES;
+  bool fits = k->flags & KMB_CODE_HAS_OCCUPANCY;
+  const struct {
+    const char *key;
+    uint64_t count;
+    bool known;
+  } counts[] = {
+      {"launches", k->launches, true},
+      {"dynamic_shared_bytes", k->dynamic_shared_bytes, true},
+      {"registers", k->registers, asked},
+      {"static_shared_bytes", k->static_shared_bytes, asked},
+      {"local_bytes", k->local_bytes, asked},
+      {"max_threads", k->max_threads, asked},
+      {"blocks_per_unit", k->blocks_per_unit, fits},
+      {"code_offset", k->code_offset, k->code_bytes != 0},
+      {"code_bytes", k->code_bytes, k->code_bytes != 0},
+  };
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    if (!counts[i].known) continue;
+    next_member(members, counts[i].key);
+    put_u64(members->w, counts[i].count);
+  }
+}
+
+static void put_kernel(writer *w, const kmb_code_kernel *k) {
+  list members = {w, "     ", false};
+  const uint32_t sizes[] = {k->grid_x,  k->grid_y,  k->grid_z,
+                            k->block_x, k->block_y, k->block_z};
+  put_text(w, "{");
+  put_code_texts(&members, k);
+  for (size_t i = 0; i < 2; i++) {
+    next_member(&members, i ? "block" : "grid");
+    for (size_t d = 0; d < 3; d++) {
+      put_text(w, d ? ", " : "[");
+      put_u64(w, sizes[3 * i + d]);
+    }
+    put_text(w, "]");
+  }
+  put_code_counts(&members, k);
+  end_list(&members, "    ", "}");
+}
+
+static void put_code(writer *w, const kmb_result *result) {
+  list items = {w, "    ", false};
+  put_text(w, "[");
+  for (uint64_t i = 0; i < result->code_count; i++) {
+    next_item(&items);
+    put_kernel(w, &result->code[i]);
+  }
+  end_list(&items, "   ", "]");
+}
+
 static void put_samples(writer *w, const kmb_result *result) {
   list lines = {w, "    ", false};
   put_text(w, "[");
@@ -298,6 +403,10 @@ static void put_result(writer *w, const kmb_result *result) {
   if (result->rank_count) {
     next_member(&members, "ranks");
     put_ranks(w, result);
+  }
+  if (result->code_count) {
+    next_member(&members, "code");
+    put_code(w, result);
   }
   next_member(&members, "samples_ns");
   put_samples(w, result);

@@ -45,6 +45,48 @@ static const char *missing_slot(const kmb_backend_ops *ops) {
   return NULL;
 }
 
+/* What serves only together is all there, or nothing of it. */
+static kmb_status check_groups(const kmb_backend_ops *ops, const char *path) {
+#define SLOT(group, name) \
+  { group, #name, KMBI_HAS(ops, name) }
+  const struct {
+    int group;
+    const char *name;
+    bool has;
+  } slots[] = {
+      SLOT(0, now),
+      SLOT(0, sleep),
+      SLOT(1, session_open),
+      SLOT(1, session_mark),
+      SLOT(1, session_read),
+      SLOT(1, session_close),
+      SLOT(2, record_begin),
+      SLOT(2, record_point),
+      SLOT(2, record_end),
+      SLOT(3, code_begin),
+      SLOT(3, code_end),
+      SLOT(4, counters_open),
+      SLOT(4, counters_collect),
+      SLOT(4, counters_close),
+      SLOT(5, barrier_open),
+      SLOT(5, barrier_enqueue),
+      SLOT(5, barrier_close),
+  };
+#undef SLOT
+  for (size_t i = 1; i < sizeof slots / sizeof slots[0]; i++) {
+    if (slots[i].group != slots[i - 1].group ||
+        slots[i].has == slots[i - 1].has)
+      continue;
+    bool second = slots[i].has;
+    return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                     "backend has \"%s\" and not \"%s\"; give both or "
+                     "neither: %s",
+                     slots[second ? i : i - 1].name,
+                     slots[second ? i - 1 : i].name, path);
+  }
+  return KMB_OK;
+}
+
 kmb_status kmbi_backend_table_check(const kmb_backend_ops *ops,
                                     const char *path) {
   const size_t head = offsetof(kmb_backend_ops, name) + sizeof ops->name;
@@ -69,12 +111,7 @@ kmb_status kmbi_backend_table_check(const kmb_backend_ops *ops,
                      "backend's table of %zu bytes lacks the required "
                      "function \"%s\": %s",
                      ops->struct_size, slot, path);
-  if (!KMBI_HAS(ops, now) != !KMBI_HAS(ops, sleep))
-    return kmbi_fail(KMB_ERR_UNSUPPORTED,
-                     "backend has only one of \"now\" and \"sleep\"; give "
-                     "both or neither: %s",
-                     path);
-  return KMB_OK;
+  return check_groups(ops, path);
 }
 
 /* dlerror() begins with the path, which our own message ends with. */

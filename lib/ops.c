@@ -117,7 +117,8 @@ static bool follow_pending(kmbi_ops *ops, size_t rows) {
     const kmb_device_op *op = &ops->pending[i];
     const char *name = keep_name(ops, op->name);
     if (!name) return false;
-    ops->keys[i] = (kmbi_op_key){name, op->bytes, op->kind, op->stream};
+    ops->keys[i] =
+        (kmbi_op_key){name, op->bytes, op->kind, op->stream, op->shape};
   }
   ops->hash = ops->pending_hash;
   ops->total = ops->pending_total;
@@ -214,6 +215,7 @@ static kmb_op make_row(const kmbi_ops *ops, size_t row, size_t samples,
   op.bytes = key->bytes;
   op.kind = key->kind;
   op.stream = key->stream;
+  kmbi_op_set_shape(&op, &key->shape);
   op.start_ns = kmbi_median(starts, samples, scratch);
   op.duration_ns = kmbi_median(durations, samples, scratch);
   op.min_ns = op.max_ns = durations[0];

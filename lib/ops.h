@@ -13,13 +13,14 @@ enum {
   KMBI_OP_SEQUENCES = 16 /* that are counted apart */
 };
 
-/* What makes operations of two samples the same, and the stream in the first
- * of them. The name belongs to the arena. */
+/* What makes operations of two samples the same, and the stream and the shape
+ * in the first of them. The name belongs to the arena. */
 typedef struct kmbi_op_key {
   const char *name; /* never NULL */
   uint64_t bytes;
   kmb_op_kind kind;
   uint32_t stream;
+  kmb_shape shape;
 } kmbi_op_key;
 
 typedef struct kmbi_op_sequence {
@@ -66,6 +67,9 @@ bool kmbi_ops_end_sample(kmbi_ops *ops, size_t place);
 /* Rows of the samples from `first` on; `span_ns` is their median span. */
 bool kmbi_ops_close(kmbi_ops *ops, size_t first, double span_ns,
                     kmbi_op_rows *rows);
+/* A shape of a backend's in a row, if it is known; and the other way. */
+void kmbi_op_set_shape(kmb_op *op, const kmb_shape *shape);
+kmb_shape kmbi_op_shape(const kmb_op *op);
 void kmbi_op_rows_release(const kmbi_memory *memory, kmbi_op_rows *rows);
 
 #endif

@@ -22,6 +22,11 @@ static bool is_positive(double x) {
   return x > 1 / LARGEST && x < LARGEST;
 }
 
+/* Of a kernel alone: no more than a trace can hold. */
+static bool is_time(double ns) {
+  return ns > 0 && ns < 1e18;
+}
+
 static kmb_status check_change(const kmb_payoff_change *c) {
   const uint32_t known = KMB_PAYOFF_HAS_ISOLATED |
                          KMB_PAYOFF_HAS_ISOLATED_INTERVAL | KMB_PAYOFF_IS_COLD |
@@ -41,10 +46,11 @@ static kmb_status check_change(const kmb_payoff_change *c) {
                      c->ratio, c->low, c->high);
   bool isolated = c->flags & KMB_PAYOFF_HAS_ISOLATED;
   bool bounds = c->flags & KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
-  if ((isolated && !is_positive(c->isolated_ns)) ||
-      (bounds && !(isolated && is_positive(c->isolated_low_ns) &&
+  if ((isolated && !is_time(c->isolated_ns)) ||
+      (bounds && !(isolated && is_time(c->isolated_low_ns) &&
                    c->isolated_low_ns <= c->isolated_ns &&
-                   c->isolated_ns <= c->isolated_high_ns)))
+                   c->isolated_ns <= c->isolated_high_ns &&
+                   is_time(c->isolated_high_ns))))
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_payoff_change: the time alone is not positive, or "
                      "not within its interval");
@@ -83,7 +89,7 @@ static kmb_status read_params(const kmb_payoff_params *params,
 static kmb_status match_exactly(kmb_payoff *payoff) {
   kmb_gaps *select = &payoff->select;
   const kmb_trace *trace = select->trace;
-  select->is_target = kmbi_alloc(&payoff->memory, trace->names.count, 1);
+  select->is_target = kmbi_alloc(&payoff->memory, payoff->names, 1);
   if (!select->is_target) return no_memory();
   for (uint32_t i = 0; i < trace->names.count; i++) {
     const kmbi_name *name = kmbi_name_at(trace, i);
@@ -116,7 +122,9 @@ static void count_candidates(kmb_payoff *payoff, uint32_t *index) {
     const kmbi_op *op = kmbi_op_at(trace, i);
     if (!select->is_target[op->name] || !kmbi_gaps_window(select, op)) continue;
     if (!index[op->name]) {
-      payoff->candidates[count].name = kmbi_name_at(trace, op->name)->text;
+      payoff->candidates[count].name =
+          kmbi_arena_copy(&payoff->arena, kmbi_name_at(trace, op->name)->text);
+      if (!payoff->candidates[count].name) return;
       index[op->name] = (uint32_t)++count;
     }
     kmb_payoff_candidate *c = &payoff->candidates[index[op->name] - 1];
@@ -129,8 +137,7 @@ static void count_candidates(kmb_payoff *payoff, uint32_t *index) {
 }
 
 static kmb_status find_candidates(kmb_payoff *payoff) {
-  const kmb_trace *trace = payoff->select.trace;
-  uint32_t names = trace->names.count, matched = 0;
+  uint32_t names = payoff->names, matched = 0;
   for (uint32_t i = 0; i < names; i++)
     matched += payoff->select.is_target[i];
   payoff->candidates = kmbi_arena_alloc(&payoff->arena, (size_t)matched + 1,
@@ -138,7 +145,7 @@ static kmb_status find_candidates(kmb_payoff *payoff) {
   uint32_t *index = kmbi_alloc(&payoff->memory, names, sizeof *index);
   if (payoff->candidates && index) count_candidates(payoff, index);
   kmbi_free(&payoff->memory, index, names, sizeof *index);
-  if (!payoff->candidates || !index) return no_memory();
+  if (kmbi_arena_failed(&payoff->arena) || !index) return no_memory();
   if (payoff->summary.candidates) return KMB_OK;
   const char *wanted =
       payoff->params.kernel ? payoff->params.kernel : payoff->change.kernel;
@@ -384,6 +391,7 @@ static kmb_payoff *create(const kmb_trace *trace,
   payoff->params.kernel = kmbi_utf8_copy(arena, params->kernel);
   payoff->params.range = kmbi_utf8_copy(arena, params->range);
   payoff->select = (kmb_gaps){.memory = *memory, .trace = trace};
+  payoff->names = trace->names.count;
   payoff->select.params = kmb_gaps_params_init();
   payoff->select.params.kernel = payoff->params.kernel;
   payoff->select.params.range = payoff->params.range;
@@ -411,6 +419,7 @@ kmb_status kmb_payoff_evaluate(const kmb_trace *trace,
     status = no_memory();
   else
     status = evaluate(payoff);
+  if (payoff) payoff->select.trace = NULL; /* it need not outlive this */
   if (status) {
     kmb_payoff_destroy(payoff);
     return status;
@@ -423,7 +432,7 @@ void kmb_payoff_destroy(kmb_payoff *payoff) {
   if (!payoff) return;
   const kmbi_memory memory = payoff->memory;
   const kmb_gaps *select = &payoff->select;
-  kmbi_free(&memory, select->is_target, select->trace->names.count, 1);
+  kmbi_free(&memory, select->is_target, payoff->names, 1);
   kmbi_free(&memory, select->windows, select->window_count,
             sizeof(kmbi_window));
   kmbi_arena_release(&payoff->arena);

@@ -65,12 +65,16 @@ static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
                               : -(double)(replay->origin - ns);
 }
 
-enum { KMBI_PAYOFF_NOTES = 8 };
+/* As many as payoff_say.c may make. */
+enum { KMBI_PAYOFF_NOTES = 6 };
 
 struct kmb_payoff {
   kmbi_memory memory;
   kmbi_arena arena;
-  kmb_gaps select; /* what is looked at: its trace, targets and windows */
+  /* What is looked at: its trace (while it is evaluated), targets and windows.
+   */
+  kmb_gaps select;
+  uint32_t names; /* size of the targets */
   kmb_payoff_change change;
   kmb_payoff_params params;
   kmb_payoff_summary summary;

@@ -20,8 +20,7 @@ static const char *percent_text(kmb_payoff *payoff, double part, double whole) {
 }
 
 static void note(kmb_payoff *payoff, const char *text) {
-  if (text && payoff->note_count < KMBI_PAYOFF_NOTES)
-    payoff->notes[payoff->note_count++] = text;
+  if (text) payoff->notes[payoff->note_count++] = text;
 }
 
 /* The verdict. */
@@ -63,6 +62,28 @@ static const char *predicted_verdict(kmb_payoff *payoff) {
       crosses ? "; the interval of the ratio leaves open whether it does" : "");
 }
 
+/* Less than a picosecond is what rounding left. */
+static double rounded(double ns) {
+  return fabs(ns) < 1e-3 ? 0 : ns;
+}
+
+static const char *bounds_verdict(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  double low = rounded(s->saving_low_ns), high = rounded(s->saving_high_ns);
+  const char *step = time_text(payoff, s->step_ns);
+  static const char why[] = "the trace does not say when the host launched "
+                            "what";
+  if (low < 0 && high > 0)
+    return kmbi_arena_format(
+        &payoff->arena, "between a loss of %s and a saving of %s in %s: %s",
+        time_text(payoff, -low), time_text(payoff, high), step, why);
+  bool loss = low < 0;
+  return kmbi_arena_format(&payoff->arena, "between %s and %s of %s are %s: %s",
+                           time_text(payoff, fabs(loss ? high : low)),
+                           time_text(payoff, fabs(loss ? low : high)), step,
+                           loss ? "lost" : "saved", why);
+}
+
 static const char *verdict(kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
   if (!(s->flags & KMB_PAYOFF_MATCHED))
@@ -70,12 +91,7 @@ static const char *verdict(kmb_payoff *payoff) {
                              "unknown: %llu kernels match; name one of them",
                              (unsigned long long)s->candidates);
   if (s->flags & KMB_PAYOFF_PREDICTED) return predicted_verdict(payoff);
-  return kmbi_arena_format(
-      &payoff->arena,
-      "between %s and %s of %s are saved: the trace does not say when the host "
-      "launched what",
-      time_text(payoff, s->saving_low_ns), time_text(payoff, s->saving_high_ns),
-      time_text(payoff, s->step_ns));
+  return bounds_verdict(payoff);
 }
 
 /* Isolated against in the step. */
@@ -112,8 +128,10 @@ static void note_difference(kmb_payoff *payoff) {
 }
 
 static void note_limits(kmb_payoff *payoff) {
-  const kmb_payoff_summary *s = &payoff->summary;
+  kmb_payoff_summary *s = &payoff->summary;
   const kmb_trace *trace = payoff->select.trace;
+  if (trace->lanes.count > 1 && !s->waits) s->flags |= KMB_PAYOFF_STREAMS_APART;
+  if (trace->dropped) s->flags |= KMB_PAYOFF_RECORDS_DROPPED;
   if (s->flags & KMB_PAYOFF_OTHER_DEVICE)
     note(payoff, kmbi_arena_format(&payoff->arena,
                                    "the change was measured on %s, the step "
@@ -127,10 +145,10 @@ static void note_limits(kmb_payoff *payoff) {
   if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
     note(payoff, "the ratio came without an interval: the prediction has none "
                  "of its own");
-  if (trace->lanes.count > 1 && !s->waits)
+  if (s->flags & KMB_PAYOFF_STREAMS_APART)
     note(payoff, "there are several streams, and the trace shows no wait of "
                  "one for another: they are taken to be independent");
-  if (trace->dropped)
+  if (s->flags & KMB_PAYOFF_RECORDS_DROPPED)
     note(payoff, "the recording lost records: operations may be missing");
 }
 

@@ -23,8 +23,9 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
 
 static uint64_t hash_point(const kmb_bench_params *p) {
   uint64_t h = hash_text(HASH_BEGIN, p->name);
+  /* Added up: their order does not count. */
   for (uint64_t i = 0; i < p->axis_count; i++)
-    h = hash_text(hash_text(h, p->axes[i].key), p->axes[i].value);
+    h += hash_text(hash_text(HASH_BEGIN, p->axes[i].key), p->axes[i].value);
   return hash_text(h, p->boundary);
 }
 
@@ -122,8 +123,8 @@ static void describe(kmbi_run *run, kmbi_entrance *e) {
       e->bytes = 0;
   }
   copy_attr(run->device, KMB_DEVICE_NAME, e->name, sizeof e->name);
+  /* A PCI id is of a model: without a UUID nothing tells two devices apart. */
   copy_attr(run->device, KMB_DEVICE_UUID, e->id, sizeof e->id);
-  copy_attr(run->device, KMB_DEVICE_PCI_ID, e->id, sizeof e->id);
   kmbi_error_restore(&before);
 }
 

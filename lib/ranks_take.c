@@ -111,7 +111,12 @@ static kmb_status take_one(kmbi_run *run, void *plan, uint64_t i) {
   kmb_status status =
       device->ops->plan_run(device->self, plan, 1, 1e300, sample, &got);
   /* The others know already, and what the backend made of it is no news. */
-  if (ranks->failed) return status ? status : KMB_ERR_INTERNAL;
+  if (ranks->failed)
+    return status ? status
+                  : kmbi_fail(KMB_ERR_INTERNAL,
+                              "backend %s reported success after an exchange "
+                              "that failed",
+                              device->ops->name);
   if (!status && got != 1)
     status = kmbi_fail(KMB_ERR_INTERNAL, "backend %s took no sample",
                        device->ops->name);

@@ -255,10 +255,12 @@ static void causes(const kmbi_run *run, const kmbi_round *round, double time,
 static void set_mismatch(kmbi_run *run, const kmbi_round *round, double time,
                          const char *reached) {
   char why[SENTENCE];
+  const char *verdict = kmbi_counters_verdict(run);
   causes(run, round, time, why, sizeof why);
   kmbi_result_format(run->result, KMB_VALUE_READING,
-                     "does not match the prediction: %s-bound was predicted "
+                     "%s: %s-bound was predicted "
                      "and is not reached (%s). Likeliest: %s",
+                     verdict ? verdict : "does not match the prediction",
                      kmbi_bound_name(run->predicted), reached, why);
 }
 

@@ -12,6 +12,8 @@
 #define NCU_BALANCED 10.0
 /* Traffic that is more than rounding to lines and what a launch reads. */
 #define EXCESS 1.2
+/* Points between theoretical and achieved occupancy. */
+#define WIDE_GAP 20.0
 
 enum { TEXT = 320 };
 
@@ -62,19 +64,56 @@ static void set_memory(kmbi_run *run) {
                      "%s; percentages of %.60s", text, kernel);
 }
 
-/* Low occupancy alone is a description, not a verdict. */
-static void set_occupancy(kmbi_run *run) {
+static bool small_grid(const kmbi_run *run, double *waves) {
+  return get(run, KMB_VALUE_WAVES, waves) && *waves < 1;
+}
+
+/* What follows from a gap between what a launch allows and what it reached. */
+static const char *gap(const kmbi_run *run, double allowed, double achieved) {
+  double waves = 0;
+  if (small_grid(run, &waves)) return "; the grid does not fill the units once";
+  if (allowed - achieved >= WIDE_GAP)
+    return "; so wide a gap means imbalance between warps or blocks";
+  return "";
+}
+
+/* "75% is what the launch allows (limited by registers)"; false: not known. */
+static bool add_allowed(char *text, size_t size, const kmbi_run *run,
+                        double *allowed) {
   char percent[KMBI_PERCENT_SIZE];
-  double achieved = 0;
-  if (!get(run, KMB_VALUE_OCCUPANCY, &achieved)) {
-    kmbi_result_absent(run->result, KMB_VALUE_READING_OCCUPANCY,
-                       "the counters that were read do not tell it");
-    return;
-  }
+  const char *limit =
+      kmbi_result_get_text(run->result, KMB_VALUE_OCCUPANCY_LIMIT);
+  if (!get(run, KMB_VALUE_THEORETICAL, allowed)) return false;
+  kmbi_percent_string(percent, *allowed, 3);
+  int words = limit ? (int)strcspn(limit, "(") : 0;
+  while (words && limit[words - 1] == ' ')
+    words--;
+  snprintf(text, size, "%s is what the launch allows, limited by %.*s", percent,
+           limit ? words : 7, limit ? limit : "unknown");
+  return true;
+}
+
+/* Low occupancy alone is a description, not a verdict. */
+static void set_occupancy(kmbi_run *run, const char *why) {
+  char allowed[TEXT] = "", percent[KMBI_PERCENT_SIZE];
+  double achieved = 0, theoretical = 0;
+  kmb_result *result = run->result;
+  const kmb_value value = KMB_VALUE_READING_OCCUPANCY;
+  bool known = add_allowed(allowed, sizeof allowed, run, &theoretical);
+  bool counted = get(run, KMB_VALUE_OCCUPANCY, &achieved);
   kmbi_percent_string(percent, achieved, 3);
-  kmbi_result_format(run->result, KMB_VALUE_READING_OCCUPANCY,
-                     "%s achieved; what the launch would allow is not known",
-                     percent);
+  if (counted && known)
+    kmbi_result_format(result, value, "%s achieved, %s%s", percent, allowed,
+                       gap(run, theoretical, achieved));
+  else if (counted)
+    kmbi_result_format(result, value,
+                       "%s achieved; what the launch would allow is not known",
+                       percent);
+  else if (known)
+    kmbi_result_format(result, value, "%s; achieved is not known: %s", allowed,
+                       why);
+  else
+    kmbi_result_absent(result, value, "%s", why);
 }
 
 void kmbi_set_reading_counters(kmbi_run *run) {
@@ -83,7 +122,7 @@ void kmbi_set_reading_counters(kmbi_run *run) {
   uint64_t passes = 0;
   if (kernel) {
     set_memory(run);
-    set_occupancy(run);
+    set_occupancy(run, "the counters that were read do not tell it");
     return;
   }
   bool some =
@@ -92,16 +131,22 @@ void kmbi_set_reading_counters(kmbi_run *run) {
                            "read (KMB_BENCH_CONFIRM_COLD)"
                          : "no hardware counters were read";
   kmbi_result_absent(run->result, KMB_VALUE_READING_MEMORY, "%s", why);
-  kmbi_result_absent(run->result, KMB_VALUE_READING_OCCUPANCY, "%s", why);
+  set_occupancy(run, why);
 }
 
 /* As Nsight Compute judges its own two percentages. */
-static const char *label(double sm, double memory) {
+static const char *label(double sm, double memory, const kmbi_run *run) {
+  double waves = 0;
   if (sm >= NCU_HIGH || memory >= NCU_HIGH)
     return "a unit is near its own peak (ncu: High Throughput)";
-  if (sm < NCU_LOW && memory < NCU_LOW)
-    return "latency, or too small a grid (ncu: Latency Issue or Small Grid, "
-           "both below 60%)";
+  if (sm < NCU_LOW && memory < NCU_LOW) {
+    if (!get(run, KMB_VALUE_WAVES, &waves))
+      return "latency, or too small a grid (ncu: Latency Issue or Small Grid, "
+             "both below 60%)";
+    return waves < 1 ? "the grid fills the units less than once (ncu: Small "
+                       "Grid, both below 60%)"
+                     : "latency (ncu: Latency Issue, both below 60%)";
+  }
   if (fabs(sm - memory) < NCU_BALANCED)
     return "arithmetic and memory are used alike (ncu: Balanced Throughput)";
   return sm > memory ? "the units of arithmetic or issue are busier (ncu: High "
@@ -110,13 +155,28 @@ static const char *label(double sm, double memory) {
                        "Throughput)";
 }
 
+const char *kmbi_counters_verdict(const kmbi_run *run) {
+  double sm = 0, memory = 0, waves = 0;
+  if (!get(run, KMB_VALUE_NCU_COMPUTE, &sm) ||
+      !get(run, KMB_VALUE_NCU_MEMORY, &memory) ||
+      !get(run, KMB_VALUE_WAVES, &waves) || sm >= NCU_LOW || memory >= NCU_LOW)
+    return NULL;
+  return waves < 1 ? "too small a grid" : "latency-bound";
+}
+
 bool kmbi_counters_cause(const kmbi_run *run, char *text, size_t size) {
-  double sm = 0, memory = 0, in = 0;
+  double sm = 0, memory = 0, in = 0, waves = 0;
   double least = (double)run->work.read_bytes;
   if (!get(run, KMB_VALUE_NCU_COMPUTE, &sm) ||
-      !get(run, KMB_VALUE_NCU_MEMORY, &memory))
-    return false;
-  snprintf(text, size, "%s", label(sm, memory));
+      !get(run, KMB_VALUE_NCU_MEMORY, &memory)) {
+    if (!small_grid(run, &waves)) return false;
+    snprintf(text, size,
+             "too small a grid, it fills the units %.2g times; what else, only "
+             "counters could tell",
+             waves);
+    return true;
+  }
+  snprintf(text, size, "%s", label(sm, memory, run));
   size_t used = strlen(text);
   if (least > 0 && get(run, KMB_VALUE_DRAM_READ, &in) && in > EXCESS * least)
     snprintf(text + used, size - used,

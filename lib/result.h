@@ -70,6 +70,8 @@ struct kmb_result {
   uint64_t op_count;
   kmb_rank *ranks; /* by rank */
   uint64_t rank_count;
+  kmb_code_kernel *code; /* in the order of first launches */
+  uint64_t code_count;
   kmbi_entry *metadata;
   kmbi_entry **metadata_end;
   uint64_t metadata_count;
@@ -108,6 +110,11 @@ void kmbi_result_set_ops(kmb_result *result, const kmb_op *ops, uint64_t count);
 /* Rows of ranks; all that they point to is copied. */
 void kmbi_result_set_ranks(kmb_result *result, const kmb_rank *ranks,
                            uint64_t count);
+/* Rows of what a capture holds, all copied, and how much it could not see. */
+enum { KMBI_CODE_MOST = 256 };
+void kmbi_result_set_code(kmb_result *result, const kmb_code *code);
+void kmbi_result_set_kernels(kmb_result *result, const kmb_code_kernel *rows,
+                             uint64_t count);
 /* 0 for a name that is no kind's. */
 kmb_op_kind kmbi_op_kind_of(const char *name);
 /* A value, or NULL and a reason. A key that is there already is replaced. */

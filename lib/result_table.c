@@ -29,6 +29,7 @@ static const struct {
     {"%ceil", KMB_VALUE_SOL_PCT, PERCENT_1},
     {"predict", KMB_VALUE_PREDICTED_BOUND, TEXT},
     {"observed", KMB_VALUE_OBSERVED_BOUND, TEXT},
+    {"occ.", KMB_VALUE_THEORETICAL, PERCENT_1},
     {"cache", KMB_VALUE_CACHE_STATE, TEXT},
     {"timer", KMB_VALUE_TIMER, TEXT},
 };

@@ -230,6 +230,41 @@ static void put_ops(const block *b) {
   end_line(b);
 }
 
+static void put_count(const block *b, const char *before, kmb_value value,
+                      const char *after) {
+  uint64_t count = 0;
+  if (u64_of(b, value, &count))
+    kmbi_text_format(b->to, "%s%llu%s", before, (unsigned long long)count,
+                     after);
+}
+
+/* How the kernel that takes longest was launched, and what that allows. */
+static void put_launch(const block *b) {
+  double waves = 0, percent = 0;
+  if (!text_of(b, KMB_VALUE_LAUNCH_GRID)) return;
+  start_line(b, "launch");
+  put_text(b, "", KMB_VALUE_LAUNCH_KERNEL, "");
+  put_text(b, ": ", KMB_VALUE_LAUNCH_GRID, " blocks of ");
+  put_text(b, "", KMB_VALUE_LAUNCH_BLOCK, " threads");
+  put_count(b, ", ", KMB_VALUE_REGISTERS, " registers a thread");
+  put_count(b, ", ", KMB_VALUE_STATIC_SHARED, " B of static");
+  put_count(b, " and ", KMB_VALUE_DYNAMIC_SHARED,
+            " B of dynamic shared memory");
+  if (f64_of(b, KMB_VALUE_WAVES, &waves)) {
+    kmbi_text_put(b->to, ", ");
+    kmbi_put_sig(b->to, waves);
+    kmbi_text_put(b->to, " waves");
+  }
+  end_line(b);
+  if (!f64_of(b, KMB_VALUE_THEORETICAL, &percent)) return;
+  start_line(b, "occupancy");
+  kmbi_put_percent(b->to, percent, 1);
+  kmbi_text_put(b->to, " theoretical");
+  put_text(b, ", limited by ", KMB_VALUE_OCCUPANCY_LIMIT, "");
+  put_text(b, "; ", KMB_VALUE_OCCUPANCY_CHECK, "");
+  end_line(b);
+}
+
 static void put_size(const block *b, const char *before, kmb_value value) {
   uint64_t bytes = 0;
   if (!u64_of(b, value, &bytes)) return;
@@ -474,6 +509,51 @@ static void put_ranks(const block *b) {
   }
 }
 
+static void put_kernel(const block *b, const kmb_code_kernel *k) {
+  const char *name = k->demangled ? k->demangled : k->name;
+  size_t fit = kmbi_utf8_fit(name, NAME_WIDTH);
+  start_line(b, "");
+  kmbi_text_format(b->to, "%.*s%s", (int)fit, name, name[fit] ? "…" : "");
+  if (*k->arch) kmbi_text_format(b->to, " for %s", k->arch);
+  if (k->flags & KMB_CODE_HAS_ATTRIBUTES) {
+    kmbi_text_format(b->to, ": %llu registers, local %llu B, shared %llu B",
+                     (unsigned long long)k->registers,
+                     (unsigned long long)k->local_bytes,
+                     (unsigned long long)k->static_shared_bytes);
+    kmbi_text_format(b->to, " and %llu B dynamic",
+                     (unsigned long long)k->dynamic_shared_bytes);
+  }
+  if (k->flags & KMB_CODE_HAS_OCCUPANCY)
+    kmbi_text_format(b->to, ", %llu block%s a multiprocessor",
+                     (unsigned long long)k->blocks_per_unit,
+                     kmbi_plural(k->blocks_per_unit));
+  if (k->hash) kmbi_text_format(b->to, "; sha256 %.12s…", k->hash);
+  if (k->file) kmbi_text_format(b->to, " in %s", k->file);
+  if (k->reason) kmbi_text_format(b->to, "; %s", k->reason);
+  end_line_at(b, LABEL + 2);
+}
+
+/* Of many kernels the first ones; JSON has more. */
+static void put_code(const block *b) {
+  const kmb_result *result = b->result;
+  uint64_t omitted = 0, unseen = 0;
+  u64_of(b, KMB_VALUE_CODE_OMITTED, &omitted);
+  bool captured = u64_of(b, KMB_VALUE_CODE_UNSEEN, &unseen);
+  if (!captured && !result->code_count) return;
+  uint64_t all = result->code_count + omitted;
+  start_line(b, "code");
+  kmbi_text_format(b->to, "%llu kernel%s captured", (unsigned long long)all,
+                   kmbi_plural(all));
+  if (unseen)
+    kmbi_text_format(b->to,
+                     "; %llu launch%s of graphs or in other contexts, whose "
+                     "kernels were not seen",
+                     (unsigned long long)unseen, unseen == 1 ? "" : "es");
+  end_line(b);
+  for (uint64_t i = 0; i < result->code_count && i < OPS_SHOWN; i++)
+    put_kernel(b, &result->code[i]);
+}
+
 static void build(kmbi_text *to, const void *subject) {
   kmbi_text line;
   kmbi_text_init(&line, to->memory);
@@ -484,7 +564,9 @@ static void build(kmbi_text *to, const void *subject) {
   put_samples(&b);
   put_timer(&b);
   put_ops(&b);
+  put_launch(&b);
   put_ranks(&b);
+  put_code(&b);
   put_cache(&b);
   put_work(&b);
   put_roofline(&b);

@@ -144,6 +144,8 @@ typedef struct kmbi_run {
   const char *check_text;
   char check_skipped[160]; /* why it was, "" if it was not */
 
+  bool has_launch; /* the result says how its longest kernel was launched */
+
   kmbi_given given; /* of samples that were not taken by the engine */
 
   kmbi_ranks ranks;
@@ -212,6 +214,8 @@ kmb_status kmbi_ops_begin(kmbi_run *run);
 kmb_status kmbi_ops_take(kmbi_run *run, uint64_t got);
 kmb_status kmbi_ops_finish(kmbi_run *run, kmbi_round *round);
 void kmbi_set_ops(kmbi_run *run, const kmbi_round *round);
+/* How its longest kernel was launched, unless counters said that. */
+void kmbi_set_launch_of_ops(kmbi_run *run);
 /* One plain launch of a slot, to its end. */
 kmb_status kmbi_launch_once(kmbi_run *run, uint32_t slot);
 /* The launch callback of prebuilt graphs; `user` is the run. */
@@ -230,6 +234,8 @@ kmb_status kmbi_take_ceilings(kmbi_run *run);
 /* A choice failed for a reason that another may not share: go on with the next
  * one, or fail as the first did if there is none. */
 bool kmbi_is_local(kmb_status status); /* such a reason */
+/* What the machine cannot tell, while the measurement stands. */
+bool kmbi_is_reason(kmb_status status);
 kmb_status kmbi_next_choice(kmbi_run *run, kmb_status status, kmbi_stage *next);
 void kmbi_run_release(kmbi_run *run);
 
@@ -249,6 +255,9 @@ void kmbi_set_roofline(kmbi_run *run, const kmbi_round *round, double time_ns);
 void kmbi_set_reading_counters(kmbi_run *run);
 /* What counters say of a bound that was not reached; false: nothing. */
 bool kmbi_counters_cause(const kmbi_run *run, char *text, size_t size);
+/* "latency-bound" or "too small a grid", by counters; NULL: neither, or not
+ * known. */
+const char *kmbi_counters_verdict(const kmbi_run *run);
 /* What is predicted, in words and numbers, before anything is measured. */
 void kmbi_set_prediction(kmbi_run *run, const kmb_roofline *roofline);
 

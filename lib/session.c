@@ -274,9 +274,13 @@ static kmb_status make_result(kmb_session *session, kmb_result **out) {
   if (!session->count)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_session_end: no sample was completed");
-  return kmbi_from_samples(session->device, &session->params, &given,
-                           session->samples, session->count, tick_of(session),
-                           out);
+  status = kmbi_from_samples(session->device, &session->params, &given,
+                             session->samples, session->count,
+                             tick_of(session), out);
+  if (status || !session->running) return status;
+  kmbi_result_meta(*out, "session.unfinished",
+                   "one sample was begun and not ended: it is left out", NULL);
+  return kmbi_result_finish(out);
 }
 
 kmb_status kmb_session_end(kmb_session *session, kmb_result **out) {

@@ -50,15 +50,25 @@ static bool same(const char *kept, const char *given) {
   return !*kept;
 }
 
+/* A kept axis, whose key no other has, among those given; it mostly stands in
+ * the same place. */
+static bool is_given(const kmb_pair *kept, const kmb_pair *axes, uint64_t count,
+                     uint64_t near_to) {
+  for (uint64_t i = 0; i < count; i++) {
+    const kmb_pair *axis = &axes[(near_to + i) % count];
+    if (same(kept->key, axis->key))
+      return same(kept->value, axis->value ? axis->value : "");
+  }
+  return false;
+}
+
 static bool is_point(const kmb_result *result, const char *name,
                      const kmb_pair *axes, uint64_t count) {
   const char *kept = kmbi_result_get_text(result, KMB_VALUE_NAME);
   if (result->axis_count != count || !same(kept ? kept : "", name))
     return false;
   for (uint64_t i = 0; i < count; i++)
-    if (!same(result->axes[i].key, axes[i].key) ||
-        !same(result->axes[i].value, axes[i].value ? axes[i].value : ""))
-      return false;
+    if (!is_given(&result->axes[i], axes, count, i)) return false;
   return true;
 }
 

@@ -35,6 +35,14 @@ char *kmbi_utf8_copy(kmbi_arena *arena, const char *text) {
   static const char replacement[] = "\xEF\xBF\xBD";
   enum { REPLACEMENT = sizeof replacement - 1 };
   if (!text) return NULL;
+  size_t ascii = 0;
+  while (text[ascii] && (unsigned char)text[ascii] < 0x80)
+    ascii++;
+  if (!text[ascii]) {
+    char *same = kmbi_arena_alloc(arena, ascii + 1, 1);
+    if (same) memcpy(same, text, ascii + 1);
+    return same;
+  }
   size_t size = 1;
   for (const char *at = text; *at;) {
     size_t length = kmbi_utf8_char(at, NULL);

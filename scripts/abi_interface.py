@@ -78,8 +78,12 @@ def parameters(text):
 def declarator(text):
     """(name, type) of one declaration; the name may be absent."""
     text = ' '.join(text.split())
+    array = re.match(r'^([^(\[]+\w)\[(\d+)\]$', text)
+    if array:
+        name, kind = declarator(array.group(1))
+        return name, '%s[%s]' % (kind, array.group(2))
     if '[' in text:
-        raise SystemExit('arrays are not understood: ' + text)
+        raise SystemExit('this array is not understood: ' + text)
     pointer = re.match(r'^(?P<result>[^(]*)\(\s*\*\s*(?P<name>\w*)\s*\)\s*\(',
                        text)
     if pointer:

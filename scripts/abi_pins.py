@@ -13,7 +13,7 @@ import sys
 
 import abi_interface
 
-SIZES = {'double': 8, 'size_t': 8, 'uint64_t': 8, 'int64_t': 8,
+SIZES = {'char': 1, 'double': 8, 'size_t': 8, 'uint64_t': 8, 'int64_t': 8,
          'int32_t': 4, 'uint32_t': 4, 'int': 4}
 
 HEAD = """\
@@ -87,6 +87,9 @@ def wrap(text, end=''):
 
 
 def size_of(kind, structs):
+    element, _, count = kind.partition('[')
+    if count:
+        return int(count[:-1]) * size_of(element, structs)
     if kind.endswith('*') or '(*)' in kind:
         return 8
     if kind in SIZES:
@@ -99,6 +102,8 @@ def struct_pins(struct, structs):
     offset = 0
     for name, kind in struct.members:
         size = size_of(kind, structs)
+        # In an expression an array is a pointer; its length is in the size.
+        kind = re.sub(r'\[\d+\]$', ' *', kind)
         yield wrap('MEMBER(%s, %s, %d, %d, %s);'
                    % (struct.name, name, offset, size, kind))
         offset += size

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Lists the tests that were skipped, with the reason each gave, those that
-failed, and counts. The last line is "N passed, N failed, N skipped".
+failed, with the end of what each printed, and counts. The last line is
+"N passed, N failed, N skipped".
 
 usage: count_tests.py LOG.json...   (meson-logs/*.json, one test a line)
        count_tests.py --self-test
@@ -13,32 +14,53 @@ import tempfile
 PASSED = {'OK', 'EXPECTEDFAIL'}
 
 
+LAST_LINES = 20
+
+
+def last_lines(test, most):
+    """The end of what a test printed, without empty lines."""
+    words = (test.get('stdout') or '') + '\n' + (test.get('stderr') or '')
+    return [line.rstrip() for line in words.splitlines() if line.strip()][-most:]
+
+
 def reason(test):
     """The last line that a skipped test printed."""
-    words = (test.get('stdout') or '') + '\n' + (test.get('stderr') or '')
-    lines = [line.strip() for line in words.splitlines() if line.strip()]
-    return lines[-1] if lines else 'it gave no reason'
+    lines = last_lines(test, 1)
+    return lines[0].strip() if lines else 'it gave no reason'
 
 
-def count(paths, write):
-    passed, failed, skipped = 0, [], []
+def read(paths):
+    """Pairs of the label of a run and the record of a test."""
     for path in paths:
         label = os.path.splitext(os.path.basename(path))[0]
         with open(path, encoding='utf-8') as file:
-            tests = [json.loads(line) for line in file if line.strip()]
-        for test in tests:
-            name = '%s: %s' % (label, test['name'])
-            if test['result'] in PASSED:
-                passed += 1
-            elif test['result'] == 'SKIP':
-                skipped.append('%s: %s' % (name, reason(test)))
-            else:
-                failed.append('%s: %s' % (name, test['result']))
-    for title, lines in (('Skipped', skipped), ('Failed', failed)):
-        if lines:
-            write(title + ':\n' + ''.join('  %s\n' % line for line in lines))
+            for line in file:
+                if line.strip():
+                    yield label, json.loads(line)
+
+
+def count(paths, write):
+    passed, failed, skipped = 0, [], {}
+    for label, test in read(paths):
+        if test['result'] in PASSED:
+            passed += 1
+        elif test['result'] == 'SKIP':
+            skip = '%s: %s' % (test['name'], reason(test))
+            skipped.setdefault(skip, []).append(label)
+        else:
+            failed.append((label, test))
+    if skipped:
+        write('Skipped:\n')
+    for skip, labels in skipped.items():
+        write('  %s (%s)\n' % (skip, ', '.join(labels)))
+    if failed:
+        write('Failed:\n')
+    for label, test in failed:
+        write('  %s: %s: %s\n' % (label, test['name'], test['result']))
+        for line in last_lines(test, LAST_LINES):
+            write('    | %s\n' % line)
     write('%d passed, %d failed, %d skipped\n'
-          % (passed, len(failed), len(skipped)))
+          % (passed, len(failed), sum(map(len, skipped.values()))))
     return 1 if failed or not passed else 0
 
 
@@ -59,11 +81,13 @@ def self_test():
     assert run() == (1, '0 passed, 0 failed, 0 skipped\n')
     assert run('SKIP')[0] == 1
     status, text = run('OK', 'SKIP')
-    assert status == 0 and 'x: t: no such device\n' in text
+    assert status == 0 and '  t: no such device (x)\n' in text
+    assert '1 passed, 0 failed, 2 skipped' in run('OK', 'SKIP', 'SKIP')[1]
     for bad in ('FAIL', 'ERROR', 'TIMEOUT', 'UNEXPECTEDPASS', 'INTERRUPT',
                 'a word of a later meson'):
         status, text = run('OK', bad)
         assert status == 1 and '1 passed, 1 failed, 0 skipped' in text, bad
+        assert 'x: t: %s\n    | a\n    | no such device\n' % bad in text, bad
     return 0
 
 

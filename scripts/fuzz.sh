@@ -1,7 +1,8 @@
 #!/bin/sh
 # Fuzzes what reads files with libFuzzer: results as JSON, tables of parts,
-# cubins, listings of disassemblers, and each importer of traces. Each target starts from its folder in
-# tests/fuzz/corpus. Exits with 77 where clang or its fuzzer runtime is missing.
+# images of code, listings of disassemblers, and each importer of traces. Each
+# target starts from its folder in tests/fuzz/corpus. Exits with 77 where clang or
+# its fuzzer runtime is missing.
 #
 # usage: fuzz.sh [SECONDS] [SOURCE_DIR] [TARGET...]
 #        (30 for each target, the tree that this lies in, all targets)
@@ -57,7 +58,8 @@ link() {
     ;;
   listing)
     sources="tests/fuzz/$1.c tests/fuzz/property_$1.c \
-tools/kmb/code_class.c tools/kmb/code_listing.c tools/kmb/code_loops.c"
+tools/kmb/code_class.c tools/kmb/code_class_amd.c tools/kmb/code_listing.c \
+tools/kmb/code_loops.c"
     define=NONE
     ;;
   cubin)
@@ -65,8 +67,9 @@ tools/kmb/code_class.c tools/kmb/code_listing.c tools/kmb/code_loops.c"
       echo "$1: libelf was not found (Debian package libelf-dev)"
       return 1
     }
-    sources="tests/fuzz/$1.c tests/fuzz/property_$1.c tools/kmb/code_image.c \
-tools/kmb/code_names.c" define=NONE
+    sources="tests/fuzz/$1.c tests/fuzz/property_$1.c tools/kmb/code_amd.c \
+tools/kmb/code_image.c tools/kmb/code_names.c tools/kmb/code_nvidia.c \
+tools/kmb/code_pack.c" define=NONE
     more=$(pkg-config --libs libelf)
     ;;
   *)
@@ -83,7 +86,7 @@ tools/kmb/code_names.c" define=NONE
 # fuzz TARGET
 fuzz() {
   mkdir -p "$work/found-$1" "$work/grown-$1" || return 1
-  TMPDIR=$work/tmp "$work/$1" -max_total_time="$seconds" -timeout=10 \
+  TMPDIR=$work/tmp "$work/$1" -max_total_time="$seconds" -timeout=30 \
     -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$work/found-$1/" "$work/grown-$1" \
     "tests/fuzz/corpus/$1" >"$work/log-$1" 2>&1 && {

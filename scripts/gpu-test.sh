@@ -2,19 +2,21 @@
 # Runs the GPU tests from a folder that gpu-pack.sh made, then measures: how far
 # the timers are apart, cold and warm, what measuring costs, and other people's
 # timers on the same kernels. Each part has its own limit of time and hides no
-# other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over.
+# other; figures are in OUTPUT_FOLDER as JSON, which gpu_tables.py takes over;
+# gpu_bars.py sets them beside their bars.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
 # parts: open tests code hip python examples accuracy moves cost compare
-#        ceilings counters peers sanitizer, and by name only, for it needs two
-#        GPUs and at most 150 s: ranks
+#        ceilings counters peers torch payoff sanitizer, and by name only:
+#        ranks, which needs two GPUs; events, which asks why EVENT through HIP
+#        and through CUDA are apart; extension, which compiles for a minute
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
 parts=${*:-open tests code hip python examples accuracy moves cost compare \
-ceilings counters peers sanitizer}
+ceilings counters peers torch payoff sanitizer}
 failed='' summary=''
 mkdir -p "$out" || exit 1
 
@@ -111,9 +113,49 @@ tests_part() {
   run 60 hang_event "$folder/gpu_lost" hang 3
 }
 
+# Python with PyTorch, the package and the library; the machine's own libraries
+# otherwise.
+python() { # SECONDS NAME PROGRAM ARGUMENT...
+  limit=$1 name=$2
+  shift 2
+  python3 -c 'import torch' 2>/dev/null || {
+    echo "== $name: skipped, for python3 has no torch"
+    return 1
+  }
+  run "$limit" "$name" env LD_LIBRARY_PATH="$folder${callers:+:$callers}" \
+    PYTHONPATH="$folder/python" KMB_LIBRARY="$folder/libkmb.so.0" \
+    PYTHONUNBUFFERED=1 python3 "$@"
+}
+
 code_part() {
+  # Afterwards `kmb code captured.json` finds the image by itself.
   run 120 code "$folder/gpu_code" "$out/code.json" "$folder/kernels.cubin" \
-    "$out/code.d"
+    "$out/captured.d"
+  [ -f "$folder/code_program.so" ] || {
+    echo "== code_gpu: skipped, for nvcc was not there to pack its kernels"
+    return
+  }
+  python 150 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
+    "$folder/code_program.so" "$out/code_gpu.d" "$out/code_gpu.json"
+}
+
+# Beside C's figures, which the part examples leaves; made here if need be.
+torch_part() {
+  [ -f "$out/cuda_gemm.json" ] || examples_part
+  python 240 torch "$folder/peers_torch.py" "$folder/kernels.ptx" \
+    "$out/cuda_copy.json" "$out/cuda_gemm.json" "$out/peers_torch.json"
+}
+
+payoff_part() {
+  [ -f "$folder/step_kernels.fatbin" ] || {
+    echo "== payoff: skipped, for nvcc was not there to pack its kernels"
+    return
+  }
+  python 240 payoff "$folder/payoff_step.py" measure \
+    "$folder/step_kernels.fatbin" "$out/payoff"
+  [ -f "$out/payoff/measured.json" ] || return
+  run 60 payoff_predicted python3 "$folder/payoff_step.py" predict \
+    "$folder/kmb.sh" "$out/payoff"
 }
 
 # The HIP backend on this NVIDIA GPU, through HIP of our own that forwards to
@@ -133,14 +175,45 @@ hip_part() {
     "$folder/gpu_hip_accuracy" "$out/hip_on_cuda.json"
 }
 
+# What moves EVENT through either backend: nothing is judged.
+events_part() {
+  where=$(folder_of 'libnvrtc.so.1[23]')
+  run 60 events env LD_LIBRARY_PATH="$folder/hip:$LD_LIBRARY_PATH${where:+:$where}" \
+    "$folder/gpu_hip_events" "$out/events.json"
+}
+
 # The Python front on tensors of torch.
 python_part() {
   run 200 python env LD_LIBRARY_PATH="$folder${callers:+:$callers}" python3 \
     "$folder/python/run.py" "$folder/python/cuda.py" "$folder/python" \
     "$folder/libkmb.so.0" . cc
-  run 300 vllm_ops env LD_LIBRARY_PATH="$folder${callers:+:$callers}" \
+  run 200 vllm_ops env LD_LIBRARY_PATH="$folder${callers:+:$callers}" \
     KMB_LIBRARY="$folder/libkmb.so.0" python3 "$folder/python/vllm_ops.py" \
     "$out/vllm_ops.json"
+}
+
+# examples/torch_extension, compiled there against these headers and this
+# library, as if pkg-config knew them.
+extension_part() {
+  command -v g++ >/dev/null || {
+    echo "== extension: skipped, for there is no g++"
+    return
+  }
+  here=$(mktemp -d)
+  library=$(cd "$folder" && pwd)
+  ln -s "$library/libkmb.so.0" "$here/libkmb.so"
+  printf '%s\n' '#!/bin/sh' 'case $1 in' "--cflags) echo -I$PWD/include ;;" \
+    "--libs) echo -L$here -lkmb ;;" "*) echo $library ;;" 'esac' \
+    >"$here/pkg-config"
+  chmod +x "$here/pkg-config"
+  python 200 extension -c 'import os, runpy, sys
+os.environ.update(PATH=sys.argv[1] + ":" + os.environ["PATH"],
+                  TORCH_EXTENSIONS_DIR=sys.argv[1],
+                  TORCH_CUDA_ARCH_LIST="9.0")
+sys.argv = [sys.argv[2]]
+runpy.run_path(sys.argv[0], run_name="__main__")' "$here" \
+    examples/torch_extension/run.py
+  rm -rf "$here"
 }
 
 examples_part() {
@@ -171,7 +244,7 @@ counters_part() {
   metrics=$(python3 "$folder/peers_counters.py" metrics)
   run 80 ncu "$ncu" --cache-control all --clock-control none --csv \
     --page raw --print-units base --metrics "$metrics" \
-    --kernel-name 'regex:^test_' --log-file "$out/counters-ncu.csv" \
+    --log-file "$out/counters-ncu.csv" \
     "$folder/gpu_counters" launch || return
   run 10 counters_beside_ncu python3 "$folder/peers_counters.py" compare \
     "$out/counters.json" "$out/counters-ncu.csv" "$out/counters-beside.json"
@@ -235,21 +308,27 @@ for part in $parts; do
   tests) tests_part ;;
   code) code_part ;;
   hip) hip_part ;;
+  events) events_part ;;
+  extension) extension_part ;;
   python) python_part ;;
   examples) examples_part ;;
   accuracy) run 200 accuracy "$folder/gpu_accuracy" "$out/accuracy.json" ;;
   moves) run 60 moves "$folder/gpu_moves" "$out/moves.json" ;;
-  compare) run 60 compare "$folder/gpu_compare" "$out/compare.json" ;;
+  compare) run 120 compare "$folder/gpu_compare" "$out/compare.json" ;;
   cost) run 60 cost "$folder/gpu_cost" "$out/cost.json" ;;
   ceilings) ceilings_part ;;
   counters) counters_part ;;
   peers) peers_part ;;
+  torch) torch_part ;;
+  payoff) payoff_part ;;
   sanitizer) sanitizer_part ;;
   ranks) ranks_part ;;
   *) echo "no part is named $part" >&2; failed="$failed $part" ;;
   esac
   summary="$summary $part:$(($(date +%s) - began))s"
 done
+# Each figure that is promised beside its bar.
+python3 "$folder/gpu_bars.py" "$out" "$out/bars.json" 2>/dev/null
 echo "== took$summary"
 [ -z "$failed" ] && echo "== all passed" || echo "== FAILED:$failed"
 [ -z "$failed" ]

@@ -29,7 +29,8 @@ MAPS = [('result.h', 'KMB_VALUE_MAP', 'VALUES'),
         ('base.h', 'KMB_DTYPE_MAP', 'DTYPES'),
         ('base.h', 'KMB_STATUS_MAP', 'STATUSES'),
         ('result.h', 'KMB_FINDING_MAP', 'FINDINGS'),
-        ('result.h', 'KMB_OP_MAP', 'OP_KINDS')]
+        ('result.h', 'KMB_OP_MAP', 'OP_KINDS'),
+        ('counters.h', 'KMB_COUNTERS_SOL_MAP', 'COUNTERS_SOL')]
 
 
 class Writer:
@@ -77,7 +78,9 @@ def map_of(include, header, macro, name):
         text = file.read()
     body = re.search(r'#define %s\(X\)((?:.*\\\n)*.*\n)' % macro, text).group(1)
     rows = []
+    body = body.replace('\\\n', '\n')
     for row in re.findall(r'X\(((?:"[^"]*"|[^()"])*)\)', body):
+        row = re.sub(r'"\s+"', '', row)  # a string in two parts
         fields = re.findall(r'"[^"]*"|[^,\s]+', row)
         rows.append('(%s)' % ', '.join(
             f if f[0] in '"-0123456789' else '"%s"' % f for f in fields))

@@ -26,7 +26,7 @@ static inline uint64_t heap_step(void) {
 #ifdef __SANITIZE_THREAD__
   return 7;
 #endif
-  return getenv("KMB_VALGRIND") ? 7 : 1; // NOLINT(concurrency-mt-unsafe)
+  return getenv("KMB_VALGRIND") ? 19 : 1; // NOLINT(concurrency-mt-unsafe)
 }
 
 static inline bool heap_fails(heap *h) {

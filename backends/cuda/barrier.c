@@ -145,33 +145,36 @@ static kmb_status check(kmbi_cuda *self) {
 static kmb_status late(kmbi_cuda *self, kmbi_cu_stream stream,
                        const kmb_align *align) {
   kmb_status ended = KMB_OK;
-  char said[KMBI_CUDA_TEXT];
+  const kmb_host *host = self->host;
+  kmb_error said;
   kmb_status status = align->overdue(align->ctx, absent(self));
-  snprintf(said, sizeof said, "%s", kmb_last_error(NULL, NULL));
+  host->error_save(host->ctx, &said);
   rescue(self);
-  if (!self->lost && kmbi_cuda_ends_within(self, stream, END_NS, &ended))
-    return KMBI_CUDA_FAIL(self, status, 0, "%s", said);
+  if (!self->lost && kmbi_cuda_ends_within(self, stream, END_NS, &ended)) {
+    host->error_restore(host->ctx, &said);
+    return status;
+  }
   self->lost = true;
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "cuda:%d is lost to this process: %.200s",
-                        self->ordinal, said);
+                        self->ordinal, said.message);
 }
 
 kmb_status kmbi_cuda_barrier_finish(kmbi_cuda *self, kmbi_cu_stream stream,
                                     const kmb_align *align, kmb_status status) {
   double limit = status ? align->deadline_ns / 2 : align->deadline_ns;
   kmb_status ended = KMB_OK;
-  char said[KMBI_CUDA_TEXT];
-  int64_t vendor = 0;
+  const kmb_host *host = self->host;
+  kmb_error said;
   if (self->lost) return status;
-  snprintf(said, sizeof said, "%s", kmb_last_error(NULL, &vendor));
+  host->error_save(host->ctx, &said);
   if (status) rescue(self);
   if (!self->lost && !kmbi_cuda_ends_within(self, stream, limit, &ended))
     ended = late(self, stream, align);
   else if (!ended)
     ended = check(self);
   if (ended == KMB_ERR_LOST || !status) return ended;
-  if (ended && said[0]) return KMBI_CUDA_FAIL(self, status, vendor, "%s", said);
+  if (ended) host->error_restore(host->ctx, &said);
   return status;
 }
 

@@ -27,11 +27,12 @@ typedef struct table {
 } table;
 
 static kmb_status no_reference(kmbi_cuda *self, kmb_status status) {
-  char why[KMBI_CUDA_TEXT];
-  int64_t vendor = 0;
-  snprintf(why, sizeof why, "%s", kmb_last_error(NULL, &vendor));
-  return KMBI_CUDA_FAIL(self, status, vendor,
-                        "no reference to calibrate against: %.200s", why);
+  const kmb_host *host = self->host;
+  kmb_error why;
+  host->error_save(host->ctx, &why);
+  return KMBI_CUDA_FAIL(self, status, why.vendor,
+                        "no reference to calibrate against: %.200s",
+                        why.message);
 }
 
 /* Between two operations a plain launch may leave the host's gap: theirs is
@@ -167,6 +168,8 @@ static bool is_lasting(kmbi_cuda *self, kmb_status status) {
 
 static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
                             uint64_t batch, kmbi_cuda_bias *bias) {
+  const kmb_host *host = self->host;
+  kmb_error failed;
   kmbi_cu_context before = NULL;
   bias->used = ++self->bias_uses;
   if (!bias->batch) {
@@ -179,8 +182,10 @@ static kmb_status calibrate(kmbi_cuda *self, const kmb_choice *choice,
     if (!status) status = measure(self, choice, bias);
     kmbi_cuda_leave(self, before);
     bias->status = status;
-    snprintf(bias->why, sizeof bias->why, "%s",
-             status ? kmb_last_error(NULL, NULL) : "");
+    if (status) {
+      host->error_save(host->ctx, &failed);
+      snprintf(bias->why, sizeof bias->why, "%s", failed.message);
+    }
   }
   kmb_status status = bias->status;
   if (!status) return KMB_OK;

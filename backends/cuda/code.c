@@ -290,6 +290,9 @@ static kmb_status give_one(kmbi_cuda *self, const kmbi_cupti_coder *c,
   char why[KMBI_CUDA_TEXT], arch[16] = "";
   kmb_code_kernel k = kmb_code_kernel_init();
   const image *found = image_of(c, l, why);
+  if (found && !kmbi_cuda_image_find(found->bytes, found->size, l->name,
+                                     &k.code_offset, &k.code_bytes))
+    k.code_offset = k.code_bytes = 0;
   k.name = l->name;
   k.launches = l->count;
   k.dynamic_shared_bytes = l->shared;

@@ -212,8 +212,6 @@ static kmb_status open_cuda(const kmb_host *host, const char *spec,
 static const kmb_backend_ops ops = {
     .struct_size = sizeof(kmb_backend_ops),
     .abi = KMB_BACKEND_ABI,
-    .timers = 1u << KMB_TIMER_TRACE | 1u << KMB_TIMER_GRAPH |
-              1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
     .name = "cuda",
     .open = open_cuda,
     .close = close_cuda,
@@ -263,6 +261,7 @@ static const kmb_backend_ops ops = {
     .counters_open = kmbi_cuda_counters_open,
     .counters_collect = kmbi_cuda_counters_collect,
     .counters_close = kmbi_cuda_counters_close,
+    .occupancy = kmbi_cuda_occupancy,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

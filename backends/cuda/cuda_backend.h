@@ -90,6 +90,7 @@ typedef struct kmbi_cuda {
   kmbi_cu_device device;
   int ordinal;
   uint32_t streams_open;
+  bool marked; /* it is a session's */
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
@@ -139,7 +140,9 @@ kmb_status kmbi_cuda_sweep_prepare(void *self, uint64_t bytes);
 kmb_status kmbi_cuda_sweep(kmbi_cuda *self, kmbi_cu_stream stream);
 kmb_status kmbi_cuda_touch(kmbi_cuda *self, kmbi_cu_stream stream,
                            const kmb_span *span);
-/* Cycles of the SM clock, at its highest, in `ns`. */
+/* Cycles of the SM clock, at its highest, in `ns`; of 1 GHz where it is not
+ * known: what comes of them is how long a kernel of ours takes, which is
+ * measured where it matters. */
 uint64_t kmbi_cuda_cycles(kmbi_cuda *self, double ns);
 kmb_status kmbi_cuda_spin(kmbi_cuda *self, kmbi_cu_stream stream,
                           uint64_t cycles, kmbi_cu_pointer out);
@@ -155,6 +158,9 @@ kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream);
 /* False if it did not: nothing is lost then. */
 bool kmbi_cuda_ends_within(kmbi_cuda *self, kmbi_cu_stream stream,
                            double limit_ns, kmb_status *status);
+/* The same of an event. */
+bool kmbi_cuda_passes_within(kmbi_cuda *self, kmbi_cu_event event,
+                             double limit_ns, kmb_status *status);
 
 /* attrs.c */
 kmb_status kmbi_cuda_attr_u64(void *self, kmb_device_attr attr,
@@ -242,6 +248,8 @@ kmb_status kmbi_cuda_counters_collect(void *self, void *session,
                                       kmb_counter_fn emit, void *user,
                                       uint64_t *taken);
 void kmbi_cuda_counters_close(void *self, void *session);
+kmb_status kmbi_cuda_occupancy(void *self, const kmb_shape *shape,
+                               kmb_occupancy *occupancy);
 
 /* bias.c */
 kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,

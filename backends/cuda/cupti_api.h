@@ -204,13 +204,19 @@ typedef struct kmbi_cupti_launch_config {
 /* Prefixes of records. */
 typedef struct kmbi_cupti_kernel {
   uint32_t kind;
-  uint8_t unused_0[12];
+  uint8_t unused_0[2];
+  uint16_t registers;
+  uint8_t unused_1[8];
   uint64_t start, end;
-  uint64_t unused_1;
+  uint64_t unused_2;
   uint32_t device, context, stream;
-  uint8_t unused_2[40];
+  int32_t grid_x, grid_y, grid_z;
+  int32_t block_x, block_y, block_z;
+  int32_t static_shared, dynamic_shared;
+  uint32_t local;
+  uint32_t unused_3;
   uint32_t correlation;
-  uint8_t unused_3[8];
+  uint8_t unused_4[8];
   const char *name;
 } kmbi_cupti_kernel;
 

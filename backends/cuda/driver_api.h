@@ -78,15 +78,21 @@ enum {
 };
 
 /* Device attributes: X(name, value). */
-#define KMBI_CU_ATTRIBUTE_MAP(X)  \
-  X(CLOCK_RATE, 13)               \
-  X(MULTIPROCESSOR_COUNT, 16)     \
-  X(ECC_ENABLED, 32)              \
-  X(L2_CACHE_SIZE, 38)            \
-  X(COMPUTE_CAPABILITY_MAJOR, 75) \
-  X(COMPUTE_CAPABILITY_MINOR, 76) \
-  X(MPS_ENABLED, 133)             \
-  X(HOST_NUMA_ID, 134)            \
+#define KMBI_CU_ATTRIBUTE_MAP(X)              \
+  X(WARP_SIZE, 10)                            \
+  X(CLOCK_RATE, 13)                           \
+  X(MULTIPROCESSOR_COUNT, 16)                 \
+  X(ECC_ENABLED, 32)                          \
+  X(L2_CACHE_SIZE, 38)                        \
+  X(MAX_THREADS_PER_MULTIPROCESSOR, 39)       \
+  X(COMPUTE_CAPABILITY_MAJOR, 75)             \
+  X(COMPUTE_CAPABILITY_MINOR, 76)             \
+  X(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81) \
+  X(MAX_REGISTERS_PER_MULTIPROCESSOR, 82)     \
+  X(MAX_BLOCKS_PER_MULTIPROCESSOR, 106)       \
+  X(RESERVED_SHARED_MEMORY_PER_BLOCK, 111)    \
+  X(MPS_ENABLED, 133)                         \
+  X(HOST_NUMA_ID, 134)                        \
   X(GPU_PCI_DEVICE_ID, 139)
 
 enum {

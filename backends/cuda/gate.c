@@ -92,6 +92,8 @@ static bool was_held_up(const kmbi_cuda_plan *plan) {
 }
 
 void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan) {
+  const kmb_host *host = plan->self->host;
+  kmb_error failed;
   char why[KMBI_CUDA_TEXT];
   plan->gated = true;
   if (was_held_up(plan)) {
@@ -101,8 +103,8 @@ void kmbi_cuda_gate_decide(kmbi_cuda_plan *plan) {
   kmb_status status = try_gate(plan);
   if (plan->self->lost) return; /* with the failure that says so */
   if (status) {
-    snprintf(why, sizeof why, "%s", kmb_last_error(NULL, NULL));
-    without(plan, why);
+    host->error_save(host->ctx, &failed);
+    without(plan, failed.message);
     kmbi_cuda_forget_error(plan);
   } else if (!plan->graph && plan->nodes > KMBI_CUDA_QUEUE) {
     snprintf(why, sizeof why,

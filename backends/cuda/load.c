@@ -92,7 +92,8 @@ static void load_nvml(void) {
   if (!library) {
     const char *why = dlerror();
     kmbi_cuda_failed(&nvml_failure, KMB_ERR_UNAVAILABLE, 0,
-                     "NVML is absent: %.180s", why ? why : names[0]);
+                     "NVML, which comes with the driver, is absent: %.160s",
+                     why ? why : names[0]);
     return;
   }
   enum { REQUIRED = 1, OPTIONAL = 0 };
@@ -107,7 +108,7 @@ static void load_nvml(void) {
   kmbi_nvml_result result = nvml.init();
   if (result)
     kmbi_cuda_failed(&nvml_failure, KMB_ERR_UNAVAILABLE, (int64_t)result,
-                     "nvmlInit_v2 failed with %u", result);
+                     "nvmlInit_v2 failed with %u; nvidia-smi says why", result);
 }
 
 const kmbi_nvml_api *kmbi_cuda_nvml(kmbi_cuda_failure *failure) {

@@ -3,12 +3,7 @@
  * meanwhile, as with every event. */
 #include "session.h"
 
-#include <time.h>
 #include <unistd.h>
-
-/* For so long a wait only asks again; later it sleeps between. */
-#define SPIN_NS 2e6
-#define NAP_NS 50000
 
 typedef struct marks {
   kmbi_cu_stream stream;
@@ -54,6 +49,7 @@ kmb_status kmbi_cuda_session_open(void *opened, void *stream, uint32_t count,
   m->count = count;
   kmb_status status = kmbi_cuda_enter(self, &before);
   self->streams_open = 1;
+  self->marked = true;
   if (!status) status = open_here(self, m);
   kmbi_cuda_leave(self, before);
   if (status)
@@ -82,22 +78,16 @@ kmb_status kmbi_cuda_session_mark(void *opened, void *session, uint32_t mark) {
 }
 
 static kmb_status wait_for(kmbi_cuda *self, kmbi_cu_event event) {
-  double start = kmbi_cuda_now();
-  for (;;) {
-    kmbi_cu_result result = self->driver->cuEventQuery(event);
-    if (result != KMBI_CU_NOT_READY)
-      return kmbi_cuda_check(self, result, "a mark on the caller's stream");
-    double passed = kmbi_cuda_now() - start;
-    if (passed > self->deadline_ns) break;
-    if (passed > SPIN_NS)
-      nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-  }
+  kmb_status status = KMB_OK;
+  if (kmbi_cuda_passes_within(self, event, self->deadline_ns, &status))
+    return status;
   self->lost = true;
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "what a session marked on cuda:%d did not end within "
                         "%g s: the device is lost to this process and what it "
-                        "holds there is abandoned",
-                        self->ordinal, self->deadline_ns / 1e9);
+                        "holds there is abandoned; a longer region needs "
+                        "\"cuda:%d:deadline=SECONDS\"",
+                        self->ordinal, self->deadline_ns / 1e9, self->ordinal);
 }
 
 kmb_status kmbi_cuda_session_read(void *opened, void *session, uint32_t from,
@@ -133,5 +123,6 @@ void kmbi_cuda_session_close(void *opened, void *session) {
   }
   self->space = &self->primary;
   self->streams_open = 0;
+  self->marked = false;
   host->free(host->ctx, m, m->size);
 }

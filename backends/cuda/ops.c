@@ -40,6 +40,7 @@ void kmbi_cuda_ops_keep(kmbi_cuda_plan *plan, uint64_t sample,
         .bytes = ops[i].bytes,
         .sample = (uint32_t)sample,
         .stream = ops[i].stream,
+        .shape = ops[i].shape,
         .kind = ops[i].kind,
     };
 }

@@ -11,37 +11,26 @@ static kmb_status refuse(kmbi_cuda *self, kmb_status status, const char *why) {
 
 /* What every timer does in the same way. */
 
-static void save_error(kmbi_cuda_error *before) {
-  const char *message = kmb_last_error(&before->status, &before->vendor);
-  size_t length = strnlen(message, sizeof before->message - 1);
-  memcpy(before->message, message, length);
-  before->message[length] = '\0';
+static void save_error(const kmbi_cuda *self, kmb_error *error) {
+  const kmb_host *host = self->host;
+  host->error_save(host->ctx, error);
 }
 
 void kmbi_cuda_remember_error(kmbi_cuda_plan *plan) {
-  save_error(&plan->before);
+  save_error(plan->self, &plan->before);
 }
 
 /* Nothing failed that the caller asked for. */
 void kmbi_cuda_forget_error(kmbi_cuda_plan *plan) {
-  const kmbi_cuda_error *before = &plan->before;
-  (void)KMBI_CUDA_FAIL(plan->self, before->status, before->vendor, "%s",
-                       before->message);
+  const kmb_host *host = plan->self->host;
+  host->error_restore(host->ctx, &plan->before);
 }
 
-/* A callback's own status: what it recorded through libkmb stays. */
 static kmb_status callback_failed(kmbi_cuda_plan *plan, const char *which,
                                   kmb_status status, uint64_t iteration) {
-  const kmbi_cuda_error *before = &plan->before;
-  kmb_status last = KMB_OK;
-  int64_t vendor = 0;
-  const char *message = kmb_last_error(&last, &vendor);
-  bool is_new = last != before->status || vendor != before->vendor ||
-                strcmp(message, before->message) != 0;
-  if (status > 0 || (is_new && last == status)) return status;
-  return KMBI_CUDA_FAIL(plan->self, status, 0,
-                        "the %s callback returned %s at iteration %llu", which,
-                        kmb_status_name(status), (unsigned long long)iteration);
+  const kmb_host *host = plan->self->host;
+  return host->callback_failed(host->ctx, &plan->before, which, status,
+                               iteration);
 }
 
 kmb_status kmbi_cuda_call(kmbi_cuda_plan *plan, uint32_t slot,
@@ -121,13 +110,13 @@ void kmbi_cuda_took(kmbi_cuda_plan *plan, uint64_t count, double started) {
 }
 
 kmb_status kmbi_cuda_drain(kmbi_cuda_plan *plan, kmb_status status) {
-  kmbi_cuda_error kept;
+  const kmb_host *host = plan->self->host;
+  kmb_error kept;
   if (plan->self->lost) return status;
-  save_error(&kept);
+  host->error_save(host->ctx, &kept);
   kmb_status ended = kmbi_cuda_finish(plan->self, plan->stream);
   if (ended == KMB_ERR_LOST || status == KMB_OK) return ended;
-  if (ended && kept.message[0])
-    return KMBI_CUDA_FAIL(plan->self, status, kept.vendor, "%s", kept.message);
+  if (ended) host->error_restore(host->ctx, &kept);
   return status;
 }
 
@@ -288,7 +277,7 @@ kmb_status kmbi_cuda_plan_create(void *opened, const kmb_plan_desc *desc,
   if (status) return status;
   kmbi_cuda_plan *plan = make(self, desc);
   if (plan) {
-    save_error(&plan->before);
+    save_error(plan->self, &plan->before);
     status = fit_out(plan);
   } else {
     status = refuse(self, KMB_ERR_NOMEM,

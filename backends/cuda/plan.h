@@ -21,14 +21,6 @@ enum {
   KMBI_CUDA_COPIED_NODES = 4096
 };
 
-/* The last error as it was before a run, to tell whether the callback set one
- * of its own. */
-typedef struct kmbi_cuda_error {
-  int64_t vendor;
-  kmb_status status;
-  char message[KMBI_CUDA_TEXT];
-} kmbi_cuda_error;
-
 typedef struct kmbi_cuda_plan {
   kmb_plan_desc desc; /* args and warm point behind this struct */
   size_t size;
@@ -55,7 +47,7 @@ typedef struct kmbi_cuda_plan {
   kmb_device_op *ops;        /* of the latest run's samples */
   size_t op_count, op_capacity;
   bool traced_before; /* this process, when the plan was made */
-  kmbi_cuda_error before;
+  kmb_error before;   /* last error as it was before a callback could set one */
 } kmbi_cuda_plan;
 
 /* One run: how many samples are wanted, and until when. */

@@ -144,6 +144,25 @@ static void route(kmbi_cupti_client *clients, uint32_t context,
     if (c->context == context || !clients->next) add_op(c, op);
 }
 
+/* A graph's copy can be one that was launched with no blocks. */
+static kmb_shape shape_of(const kmbi_cupti_kernel *k) {
+  kmb_shape none = {.block_x = 0};
+  if (k->grid_x <= 0 || k->grid_y <= 0 || k->grid_z <= 0 || k->block_x <= 0 ||
+      k->block_y <= 0 || k->block_z <= 0 || k->static_shared < 0 ||
+      k->dynamic_shared < 0)
+    return none;
+  return (kmb_shape){.grid_x = (uint32_t)k->grid_x,
+                     .grid_y = (uint32_t)k->grid_y,
+                     .grid_z = (uint32_t)k->grid_z,
+                     .block_x = (uint32_t)k->block_x,
+                     .block_y = (uint32_t)k->block_y,
+                     .block_z = (uint32_t)k->block_z,
+                     .registers = k->registers,
+                     .local = k->local,
+                     .static_shared = (uint32_t)k->static_shared,
+                     .dynamic_shared = (uint32_t)k->dynamic_shared};
+}
+
 static void read_record(kmbi_cupti_client *clients, const void *record) {
   uint32_t kind = *(const uint32_t *)record;
   const kmbi_cupti_kernel *k = record;
@@ -151,27 +170,28 @@ static void read_record(kmbi_cupti_client *clients, const void *record) {
   const kmbi_cupti_peer *p = record;
   const kmbi_cupti_set *s = record;
   const kmbi_cupti_external *e = record;
+  const kmb_shape none = {.block_x = 0};
   switch (kind) {
   case KMBI_CUPTI_KIND_KERNEL:
   case KMBI_CUPTI_KIND_CONCURRENT_KERNEL:
     route(clients, k->context,
           (kmbi_cupti_op){k->start, k->end, 0, k->name, k->correlation,
-                          UINT32_MAX, k->stream, KMB_OP_KERNEL});
+                          UINT32_MAX, k->stream, KMB_OP_KERNEL, shape_of(k)});
     break;
   case KMBI_CUPTI_KIND_MEMCPY:
     route(clients, m->context,
           (kmbi_cupti_op){m->start, m->end, m->bytes, NULL, m->correlation,
-                          UINT32_MAX, m->stream, KMB_OP_MEMCPY});
+                          UINT32_MAX, m->stream, KMB_OP_MEMCPY, none});
     break;
   case KMBI_CUPTI_KIND_MEMCPY2:
     route(clients, p->context,
           (kmbi_cupti_op){p->start, p->end, p->bytes, NULL, p->correlation,
-                          UINT32_MAX, p->stream, KMB_OP_MEMCPY});
+                          UINT32_MAX, p->stream, KMB_OP_MEMCPY, none});
     break;
   case KMBI_CUPTI_KIND_MEMSET:
     route(clients, s->context,
           (kmbi_cupti_op){s->start, s->end, s->bytes, NULL, s->correlation,
-                          UINT32_MAX, s->stream, KMB_OP_MEMSET});
+                          UINT32_MAX, s->stream, KMB_OP_MEMSET, none});
     break;
   case KMBI_CUPTI_KIND_EXTERNAL_CORRELATION:
     if (e->external_kind != KMBI_CUPTI_EXTERNAL_CUSTOM2) break;

@@ -18,6 +18,7 @@ typedef struct kmbi_cupti_op { /* a device operation */
   uint32_t iteration; /* UINT32_MAX: of none */
   uint32_t stream;
   kmb_op_kind kind;
+  kmb_shape shape; /* of a kernel */
 } kmbi_cupti_op;
 
 enum { KMBI_CUPTI_RECENT = 64 };
@@ -134,6 +135,9 @@ kmb_status kmbi_cupti_record_end(kmbi_cuda *self,
  * any more once it is off, whatever is returned. */
 kmb_status kmbi_cupti_code_begin(kmbi_cuda *self, kmbi_cupti_coder *coder);
 kmb_status kmbi_cupti_code_end(kmbi_cuda *self);
+/* Where the instructions of a kernel stand in an image; false: not known. */
+bool kmbi_cuda_image_find(const void *bytes, size_t size, const char *name,
+                          uint64_t *offset, uint64_t *length);
 /* CUPTI's time now. */
 kmb_status kmbi_cupti_now(kmbi_cuda *self, double *ns);
 

@@ -74,31 +74,34 @@ static void rescue(kmbi_hip *self) {
 static kmb_status late(kmbi_hip *self, kmbi_hip_stream stream,
                        const kmb_align *align) {
   kmb_status ended = KMB_OK;
-  char said[KMBI_HIP_TEXT];
+  const kmb_host *host = self->host;
+  kmb_error said;
   kmb_status status = align->overdue(align->ctx, -1);
-  snprintf(said, sizeof said, "%s", kmb_last_error(NULL, NULL));
+  host->error_save(host->ctx, &said);
   rescue(self);
-  if (!self->lost && kmbi_hip_ends_within(self, stream, END_NS, &ended))
-    return KMBI_HIP_FAIL(self, status, 0, "%s", said);
+  if (!self->lost && kmbi_hip_ends_within(self, stream, END_NS, &ended)) {
+    host->error_restore(host->ctx, &said);
+    return status;
+  }
   self->lost = true;
   return KMBI_HIP_FAIL(self, KMB_ERR_LOST, 0,
                        "hip:%d is lost to this process: %.200s", self->device,
-                       said);
+                       said.message);
 }
 
 kmb_status kmbi_hip_barrier_finish(kmbi_hip *self, kmbi_hip_stream stream,
                                    const kmb_align *align, kmb_status status) {
   double limit = status ? align->deadline_ns / 2 : align->deadline_ns;
   kmb_status ended = KMB_OK;
-  char said[KMBI_HIP_TEXT];
-  int64_t vendor = 0;
+  const kmb_host *host = self->host;
+  kmb_error said;
   if (self->lost) return status;
-  snprintf(said, sizeof said, "%s", kmb_last_error(NULL, &vendor));
+  host->error_save(host->ctx, &said);
   if (status) rescue(self);
   if (!kmbi_hip_ends_within(self, stream, limit, &ended))
     ended = late(self, stream, align);
   if (ended == KMB_ERR_LOST || !status) return ended;
-  if (ended && said[0]) return KMBI_HIP_FAIL(self, status, vendor, "%s", said);
+  if (ended) host->error_restore(host->ctx, &said);
   return status;
 }
 

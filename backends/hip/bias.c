@@ -173,11 +173,12 @@ typedef struct table {
 } table;
 
 static kmb_status no_reference(kmbi_hip *self, kmb_status status) {
-  char why[KMBI_HIP_TEXT];
-  int64_t vendor = 0;
-  snprintf(why, sizeof why, "%s", kmb_last_error(NULL, &vendor));
-  return KMBI_HIP_FAIL(self, status, vendor,
-                       "no reference to calibrate against: %.200s", why);
+  const kmb_host *host = self->host;
+  kmb_error why;
+  host->error_save(host->ctx, &why);
+  return KMBI_HIP_FAIL(self, status, why.vendor,
+                       "no reference to calibrate against: %.200s",
+                       why.message);
 }
 
 /* What a further spin that stores nothing costs in a replay. */
@@ -270,6 +271,8 @@ static kmbi_hip_bias *place(kmbi_hip *self, const kmb_choice *choice,
 
 static kmb_status calibrate(kmbi_hip *self, const kmb_choice *choice,
                             uint64_t batch, kmbi_hip_bias *bias) {
+  const kmb_host *host = self->host;
+  kmb_error failed;
   int before = 0;
   bias->used = ++self->bias_uses;
   if (!bias->batch) {
@@ -281,8 +284,10 @@ static kmb_status calibrate(kmbi_hip *self, const kmb_choice *choice,
     if (!status) status = measure(self, choice, bias);
     kmbi_hip_leave(self, before);
     bias->status = status;
-    snprintf(bias->why, sizeof bias->why, "%s",
-             status ? kmb_last_error(NULL, NULL) : "");
+    if (status) {
+      host->error_save(host->ctx, &failed);
+      snprintf(bias->why, sizeof bias->why, "%s", failed.message);
+    }
   }
   kmb_status status = bias->status;
   if (!status) return KMB_OK;

@@ -10,12 +10,27 @@
 /* Looks at host memory take some 100 ns to 1 us each. */
 enum { TRIES = 2000000 };
 
+/* Once for each reason: what is measured often would say it as often. */
+static bool is_new(kmbi_hip *self, const char *why) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char *at = why; *at; at++)
+    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+  for (int i = 0; i < KMBI_HIP_REASONS; i++) {
+    if (self->ungated_said[i] == hash) return false;
+    if (self->ungated_said[i]) continue;
+    self->ungated_said[i] = hash;
+    return true;
+  }
+  return false;
+}
+
 static void without(kmbi_hip_plan *plan, const char *why) {
   kmbi_hip *self = plan->self;
   const kmb_host *host = self->host;
   char line[KMBI_HIP_TEXT + 64];
   plan->gated = false;
   snprintf(plan->ungated, sizeof plan->ungated, "%s", why);
+  if (!is_new(self, why)) return;
   snprintf(line, sizeof line, "no gate, so that host gaps may be timed too: %s",
            why);
   host->log(host->ctx, KMB_LOG_WARNING, line);
@@ -30,12 +45,13 @@ static kmb_status first_use(kmbi_hip_plan *plan) {
 }
 
 static const char gave_up[] =
-    "the gate gave up waiting: the launch waits for the device, or enqueues "
-    "more than fits into the queue";
+    "the gate gave up waiting after about a second: the launch waits for the "
+    "device, or enqueues more than fits into the queue; what it waits for does "
+    "not belong into it";
 
 kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
-  char why[KMBI_HIP_TEXT];
-  kmbi_hip_error kept = plan->before;
+  const kmb_host *host = plan->self->host;
+  kmb_error failed;
   plan->gated = false;
   /* Several ranks have run it already, all of them: one that did so alone would
    * wait for the others. */
@@ -49,10 +65,10 @@ kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   plan->gated = true;
   status = kmbi_hip_space_gate(plan->self);
   if (!status || plan->self->lost) return status;
-  snprintf(why, sizeof why, "%s", kmb_last_error(NULL, NULL));
-  without(plan, why);
+  host->error_save(host->ctx, &failed);
+  without(plan, failed.message);
   /* Nothing failed that the caller asked for. */
-  (void)KMBI_HIP_FAIL(plan->self, kept.status, kept.vendor, "%s", kept.message);
+  host->error_restore(host->ctx, &plan->before);
   return KMB_OK;
 }
 

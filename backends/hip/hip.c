@@ -1,6 +1,8 @@
 /* Entry of the HIP backend: its table, opening and closing. */
+#define _GNU_SOURCE /* strtod_l */
 #include "trace.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,6 +96,18 @@ static void close_hip(void *opened) {
   host->free(host->ctx, self, sizeof *self);
 }
 
+/* With a point, whatever the caller's locale is; `*end` is `at` if there is
+ * none. */
+static double read_number(const char *at, char **end) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  double value = plain ? strtod_l(at, end, plain) : 0;
+  if (plain)
+    freelocale(plain);
+  else
+    *end = (char *)(uintptr_t)at;
+  return value;
+}
+
 /* One of ":trace" and ":deadline=SECONDS"; NULL if it is neither. */
 static const char *read_option(const char *at, kmbi_hip *self) {
   static const char trace[] = ":trace";
@@ -105,7 +119,7 @@ static const char *read_option(const char *at, kmbi_hip *self) {
   }
   if (strncmp(at, deadline, sizeof deadline - 1) != 0) return NULL;
   at += sizeof deadline - 1;
-  double seconds = strtod(at, &end);
+  double seconds = read_number(at, &end);
   self->deadline_ns = seconds * 1e9;
   return end != at && seconds >= 0.001 && seconds <= 86400 ? end : NULL;
 }
@@ -210,8 +224,6 @@ static kmb_status open_hip(const kmb_host *host, const char *spec,
 static const kmb_backend_ops ops = {
     .struct_size = sizeof(kmb_backend_ops),
     .abi = KMB_BACKEND_ABI,
-    .timers =
-        1u << KMB_TIMER_GRAPH | 1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
     .name = "hip",
     .open = open_hip,
     .close = close_hip,

@@ -58,7 +58,7 @@ typedef struct kmbi_hip_bias {
   char why[KMBI_HIP_TEXT];
 } kmbi_hip_bias;
 
-enum { KMBI_HIP_BIASES = 16 };
+enum { KMBI_HIP_BIASES = 16, KMBI_HIP_REASONS = 16 };
 
 /* The last-level cache: bytes (0: not known) and who says so, or why not. */
 typedef struct kmbi_hip_llc {
@@ -95,6 +95,7 @@ typedef struct kmbi_hip {
   bool lost;   /* nothing is asked of HIP any more */
   bool smi_tried;
   bool warned; /* of a capture beside NCCL */
+  uint64_t ungated_said[KMBI_HIP_REASONS]; /* hashes of what was logged */
   /* A launch that outlasted a closed gate, while the stream is open. */
   kmb_launch_fn held_up;
   void *held_up_user;

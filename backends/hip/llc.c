@@ -10,7 +10,7 @@ typedef struct visit {
   uint64_t bytes;
 } visit;
 
-/* Ends the walk with a status of its own when the device is found. */
+/* Ends the walk when the device is found. */
 static kmbi_hsa_status look_at(kmbi_hsa_agent agent, void *user) {
   visit *v = user;
   const kmbi_hip_place *p = v->place;
@@ -27,7 +27,7 @@ static kmbi_hsa_status look_at(kmbi_hsa_agent agent, void *user) {
     return KMBI_HSA_SUCCESS;
   if (!v->hsa->hsa_agent_get_info(agent, KMBI_HSA_INFO_CACHES, caches))
     v->bytes = caches[2];
-  return KMBI_HSA_SUCCESS;
+  return KMBI_HSA_BREAK;
 }
 
 static uint64_t ask_hsa(kmbi_hip *self) {
@@ -47,8 +47,13 @@ static uint64_t ask_smi(kmbi_hip *self) {
   if (!smi || !smi->caches || smi->caches(self->smi_device, &caches)) return 0;
   for (uint32_t i = 0; i < caches.count && i < KMBI_SMI_CACHES; i++) {
     const kmbi_smi_cache *c = &caches.cache[i];
-    uint64_t each = (uint64_t)c->kib << 10;
-    if (c->level == 3) bytes += each * (c->instances ? c->instances : 1);
+    uint64_t all = 0;
+    if (c->level != 3) continue;
+    /* How many there are is not known: nor is their sum. */
+    if (!c->instances ||
+        __builtin_mul_overflow((uint64_t)c->kib << 10, c->instances, &all) ||
+        __builtin_add_overflow(bytes, all, &bytes))
+      return 0;
   }
   return bytes;
 }

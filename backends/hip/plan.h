@@ -8,14 +8,6 @@
  * gate opens. */
 enum { KMBI_HIP_PAIRS = 4, KMBI_HIP_FETCHED = 20 };
 
-/* The last error as it was before a run, to tell whether the callback set one
- * of its own. */
-typedef struct kmbi_hip_error {
-  int64_t vendor;
-  kmb_status status;
-  char message[KMBI_HIP_TEXT];
-} kmbi_hip_error;
-
 typedef struct kmbi_hip_plan {
   kmb_plan_desc desc; /* args and warm point behind this struct */
   size_t size;
@@ -34,7 +26,7 @@ typedef struct kmbi_hip_plan {
   uint32_t event_count;
   double each_ns; /* wall time of an iteration, 0: not known */
   uint64_t last_portion;
-  kmbi_hip_error before;
+  kmb_error before; /* last error as it was before a callback could set one */
   uint64_t spoiled; /* samples that were enqueued while the gate gave up */
   char ungated[KMBI_HIP_TEXT]; /* why there is no gate; "": there is one */
 } kmbi_hip_plan;

@@ -134,7 +134,10 @@ static kmb_status sweep_alloc(kmbi_hip *self, uint64_t bytes) {
 kmb_status kmbi_hip_sweep_prepare(void *opened, uint64_t bytes) {
   kmbi_hip *self = opened;
   int before = 0;
-  if (bytes > UINT64_MAX - 15) bytes = UINT64_MAX - 15;
+  if (bytes > UINT64_MAX - 15)
+    return KMBI_HIP_FAIL(self, KMB_ERR_INVALID, 0,
+                         "a sweep of %llu bytes is more than a device has",
+                         (unsigned long long)bytes);
   bytes = (bytes + 15) & ~UINT64_C(15);
   kmb_status status = kmbi_hip_enter(self, &before);
   if (!status && bytes > self->space.sweep_bytes)

@@ -44,8 +44,8 @@ kmb_status kmbi_hip_finish(kmbi_hip *self, kmbi_hip_stream stream) {
   return KMBI_HIP_FAIL(self, KMB_ERR_LOST, 0,
                        "work on hip:%d did not end within %g s: the device is "
                        "lost to this process and what it holds there is "
-                       "abandoned",
-                       self->device, self->deadline_ns / 1e9);
+                       "abandoned; \"hip:%d:deadline=SECONDS\" waits longer",
+                       self->device, self->deadline_ns / 1e9, self->device);
 }
 
 kmb_status kmbi_hip_stream_wait(void *opened, void *stream, double limit_ns) {
@@ -71,15 +71,13 @@ static kmb_status adopt(kmbi_hip *self, kmbi_hip_stream stream) {
                        self->device);
 }
 
-/* Between open and close our device is current, since the engine and the
- * caller's callbacks work on it. */
+/* Between the first open and the last close our device is current, since the
+ * engine and the caller's callbacks work on it. Candidates that take turns hold
+ * a stream each. */
 kmb_status kmbi_hip_stream_open(void *opened, void *callers, void **stream) {
   kmbi_hip *self = opened;
   int before = 0;
   *stream = NULL;
-  if (self->streams_open)
-    return KMBI_HIP_FAIL(self, KMB_ERR_BUSY, 0,
-                         "hip:%d: a stream is in use already", self->device);
   kmb_status status = kmbi_hip_enter(self, &before);
   kmbi_hip_stream handle = callers;
   if (!status)
@@ -89,8 +87,7 @@ kmb_status kmbi_hip_stream_open(void *opened, void *callers, void **stream) {
     kmbi_hip_leave(self, before);
     return status;
   }
-  self->before = before;
-  self->streams_open = 1;
+  if (!self->streams_open++) self->before = before;
   *stream = handle;
   return KMB_OK;
 }
@@ -98,8 +95,7 @@ kmb_status kmbi_hip_stream_open(void *opened, void *callers, void **stream) {
 void kmbi_hip_stream_close(void *opened, void *stream) {
   kmbi_hip *self = opened;
   (void)stream;
-  if (!self->streams_open) return;
-  self->streams_open = 0;
+  if (!self->streams_open || --self->streams_open) return;
   self->held_up = NULL;
   kmbi_hip_leave(self, self->before);
 }

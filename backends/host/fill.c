@@ -231,6 +231,5 @@ kmb_status kmbi_host_fill_random(void *opened, const kmb_fill *fill) {
                             "host: no random fill for %s",
                             kmb_dtype_name(fill->dtype));
   if (status || fill->bytes == 0) return status;
-  return kmbi_host_pool_run(self, kmbi_host_parts_for(self, fill->bytes),
-                            fill_part, &job);
+  return kmbi_host_spread(self, fill->bytes, fill_part, &job);
 }

@@ -71,7 +71,6 @@ static kmb_status stream_wait(void *self, void *stream, double limit_ns) {
 static const kmb_backend_ops ops = {
     .struct_size = sizeof(kmb_backend_ops),
     .abi = KMB_BACKEND_ABI,
-    .timers = 1u << KMB_TIMER_HOST,
     .aligned = 1u << KMB_TIMER_HOST,
     .name = "host",
     .open = open_host,

@@ -93,8 +93,10 @@ kmb_status kmbi_host_read(void *self, void *to, const void *from,
                           uint64_t bytes);
 kmb_status kmbi_host_set(void *self, void *pointer, uint64_t pattern,
                          uint64_t bytes);
-/* Threads worth starting for so many bytes. */
-uint32_t kmbi_host_parts_for(const kmbi_host *self, uint64_t bytes);
+/* Runs `task` in as many parts as are worth a thread each for so many bytes; in
+ * one part on the calling thread, wherever it is. */
+kmb_status kmbi_host_spread(kmbi_host *self, uint64_t bytes,
+                            kmbi_host_task task, void *arg);
 /* Start of part `part` when `count` things are cut into `parts`; a multiple of
  * `grain` but for the end. */
 uint64_t kmbi_host_cut(uint64_t count, uint64_t grain, uint32_t part,

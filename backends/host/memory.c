@@ -103,10 +103,20 @@ kmb_status kmbi_host_read(void *self, void *to, const void *from,
   return kmbi_host_write(self, to, from, bytes);
 }
 
-uint32_t kmbi_host_parts_for(const kmbi_host *self, uint64_t bytes) {
+static uint32_t parts_for(const kmbi_host *self, uint64_t bytes) {
   uint64_t parts = bytes / BYTES_PER_PART;
   if (parts > self->threads) parts = self->threads;
   return parts ? (uint32_t)parts : 1;
+}
+
+kmb_status kmbi_host_spread(kmbi_host *self, uint64_t bytes,
+                            kmbi_host_task task, void *arg) {
+  uint32_t parts = parts_for(self, bytes);
+  if (parts > 1) return kmbi_host_pool_run(self, parts, task, arg);
+  /* Binding the caller takes longer than a small piece: rotating buffers of a
+   * few KiB have some hundred thousand of them. */
+  task(arg, 0, 1);
+  return KMB_OK;
 }
 
 uint64_t kmbi_host_cut(uint64_t count, uint64_t grain, uint32_t part,
@@ -140,6 +150,5 @@ kmb_status kmbi_host_set(void *opened, void *pointer, uint64_t pattern,
   for (unsigned i = 0; i < sizeof job.pattern; i++)
     job.pattern[i] = (unsigned char)(pattern >> (8 * i));
   if (bytes == 0) return KMB_OK;
-  return kmbi_host_pool_run(self, kmbi_host_parts_for(self, bytes), set_part,
-                            &job);
+  return kmbi_host_spread(self, bytes, set_part, &job);
 }

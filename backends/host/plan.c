@@ -11,14 +11,6 @@ typedef struct plan {
   bool cold;
 } plan;
 
-/* The last error as it was before the run, to tell whether the callback set
- * one of its own. */
-typedef struct error_before {
-  int64_t vendor;
-  kmb_status status;
-  char message[KMBI_HOST_TEXT];
-} error_before;
-
 static kmb_status refuse(kmbi_host *self, kmb_status status, const char *why) {
   return KMBI_HOST_FAIL(self, status, 0, "host: %s", why);
 }
@@ -184,31 +176,16 @@ timed(const kmb_plan_desc *desc, kmb_launch *l, struct timespec t[2]) {
   return status;
 }
 
-static void save_error(error_before *before) {
-  const char *message = kmb_last_error(&before->status, &before->vendor);
-  size_t length = strnlen(message, sizeof before->message - 1);
-  memcpy(before->message, message, length);
-  before->message[length] = '\0';
-}
-
-/* A callback's own status: what it recorded through libkmb stays. */
-static kmb_status callback_failed(kmbi_host *self, const char *which,
+static kmb_status callback_failed(const kmbi_host *self, const char *which,
                                   kmb_status status, uint64_t iteration,
-                                  const error_before *before) {
-  kmb_status last = KMB_OK;
-  int64_t vendor = 0;
-  const char *message = kmb_last_error(&last, &vendor);
-  bool is_new = last != before->status || vendor != before->vendor ||
-                strcmp(message, before->message) != 0;
-  if (status > 0 || (is_new && last == status)) return status;
-  return KMBI_HOST_FAIL(self, status, 0,
-                        "the %s callback returned %s at iteration %llu", which,
-                        kmb_status_name(status), (unsigned long long)iteration);
+                                  const kmb_error *before) {
+  const kmb_host *host = self->host;
+  return host->callback_failed(host->ctx, before, which, status, iteration);
 }
 
 /* What comes before a launch and is not timed. */
 static kmb_status before_launch(kmbi_host *self, plan *p,
-                                const error_before *before) {
+                                const kmb_error *before) {
   const kmb_plan_desc *desc = &p->desc;
   if (desc->reset) {
     kmb_status status = desc->reset(desc->reset_user, p->slot, desc->stream);
@@ -235,7 +212,7 @@ static void store_sample(kmb_sample *sample, const struct timespec t[2],
 }
 
 static kmb_status take_sample(kmbi_host *self, plan *p, kmb_launch *l,
-                              const error_before *before, kmb_sample *sample) {
+                              const kmb_error *before, kmb_sample *sample) {
   struct timespec t[2];
   uint32_t slot = p->slot;
   if (p->desc.reset || p->cold) {
@@ -263,7 +240,7 @@ kmb_status kmbi_host_plan_run(void *opened, void *created, uint64_t count,
   const kmb_host *host = self->host;
   plan *p = created;
   const kmb_plan_desc *desc = &p->desc;
-  error_before before;
+  kmb_error before;
   kmb_launch l = {.struct_size = sizeof l,
                   .stream = desc->stream,
                   .arg_count = desc->arg_count,
@@ -275,7 +252,7 @@ kmb_status kmbi_host_plan_run(void *opened, void *created, uint64_t count,
     return refuse(self, KMB_ERR_INVALID,
                   "COLD needs sweep_prepare() before samples are taken");
   l.args = desc->args ? desc->args + (uint64_t)p->slot * desc->arg_count : NULL;
-  save_error(&before);
+  host->error_save(host->ctx, &before);
   while (*got < count) {
     if (host->cancelled(host->ctx)) break;
     if (kmbi_host_now(self) > until_ns) break;

@@ -3,8 +3,6 @@
 #include "kmb_torch.hpp"
 #include "op.hpp"
 
-#include <ATen/ops/allclose.h>
-#include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
 namespace example {
@@ -24,21 +22,23 @@ void axpy(const at::Tensor &x, const at::Tensor &y, at::Tensor &out, double a) {
 }
 
 // JSON by libkmb's schema.
-std::string measure(const at::Tensor &x, const at::Tensor &y, double a) {
+std::string measure(const at::Tensor &x, const at::Tensor &y, double a,
+                    std::int64_t host_cache) {
   kmb::torch::options o;
+  o.host_cache = std::uint64_t(host_cache);
   o.name = "axpy";
   o.outputs = {2};
   o.axes = {{"n", std::to_string(x.numel())}};
   o.work = kmb::work::elementwise(std::uint64_t(x.numel()), 2, 1, 2, KMB_F32);
   o.check = [a](const std::vector<at::Tensor> &t) {
-    return at::allclose(t[2], t[0].mul(a).add(t[1]));
+    return t[2].allclose(t[0].mul(a).add(t[1]));
   };
   return kmb::torch::bench(
              o,
              [a](const at::Tensor &x, const at::Tensor &y, at::Tensor &out) {
                axpy(x, y, out, a);
              },
-             x, y, at::empty_like(x))
+             x, y, x.new_empty(x.sizes()))
       .json();
 }
 
@@ -49,5 +49,6 @@ TORCH_LIBRARY(kmb_example, m) {
         [](const at::Tensor &x, const at::Tensor &y, at::Tensor out, double a) {
           example::axpy(x, y, out, a);
         });
-  m.def("measure(Tensor x, Tensor y, float a) -> str", &example::measure);
+  m.def("measure(Tensor x, Tensor y, float a, int host_cache=0) -> str",
+        &example::measure);
 }

@@ -27,6 +27,8 @@ struct options {
   std::function<bool(const std::vector<at::Tensor> &)> check;
   // Bytes that copies of the arguments may take.
   std::uint64_t memory = std::uint64_t(1) << 30;
+  // A last-level cache to claim for the host; 0: as it is detected.
+  std::uint64_t host_cache = 0;
 };
 
 namespace detail {
@@ -56,7 +58,8 @@ inline bool in(const std::vector<std::size_t> &list, std::size_t i) {
   return std::find(list.begin(), list.end(), i) != list.end();
 }
 
-inline kmb::device open_for(const std::vector<at::Tensor> &tensors) {
+inline kmb::device open_for(const options &o,
+                            const std::vector<at::Tensor> &tensors) {
   TORCH_CHECK(!tensors.empty(), "kmb: there are no tensors");
   const at::Device where = tensors[0].device();
   for (const at::Tensor &t : tensors)
@@ -65,6 +68,7 @@ inline kmb::device open_for(const std::vector<at::Tensor> &tensors) {
   if (where.is_cpu()) {
     kmb::device_options options;
     options.threads = std::uint32_t(at::get_num_threads());
+    options.llc_bytes = o.host_cache;
     return kmb::device::open("host", std::move(options));
   }
 #ifdef KMB_TORCH_CUDA
@@ -133,7 +137,7 @@ void call(Op &op, std::vector<at::Tensor> &tensors, std::index_sequence<I...>) {
 template <class Op, class... Tensors>
 kmb::result bench(const options &o, Op op, const Tensors &...tensors) {
   const std::vector<at::Tensor> given{tensors...};
-  kmb::device device = detail::open_for(given);
+  kmb::device device = detail::open_for(o, given);
   auto slots = detail::slots_of(o, given, detail::slots_for(device, o, given));
 #ifdef KMB_TORCH_CUDA
   const at::Device where = given[0].device();

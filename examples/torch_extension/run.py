@@ -4,6 +4,7 @@
 usage: run.py LIBRARY   built by CMake
        run.py           built here, by torch.utils.cpp_extension.load
 """
+import argparse
 import json
 import os
 import shlex
@@ -45,14 +46,21 @@ def load():
 
 
 def main():
-    if len(sys.argv) > 1:
-        torch.ops.load_library(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('library', nargs='?', help='built by CMake')
+    parser.add_argument('--floats', type=int, default=1 << 20)
+    parser.add_argument('--host-cache', type=int, default=0, metavar='BYTES',
+                        help='a last-level cache to claim for the host')
+    options = parser.parse_args()
+    if options.library:
+        torch.ops.load_library(options.library)
     else:
         load()
     place = 'cuda' if torch.cuda.is_available() else 'cpu'
-    x = torch.rand(1 << 20, device=place)
-    y = torch.rand(1 << 20, device=place)
-    result = json.loads(torch.ops.kmb_example.measure(x, y, 2.0))['results'][0]
+    x = torch.rand(options.floats, device=place)
+    y = torch.rand(options.floats, device=place)
+    result = json.loads(torch.ops.kmb_example.measure(
+        x, y, 2.0, options.host_cache))['results'][0]
     print('axpy of %d floats on %s: %.3f us, cache %s, timer %s, check %s' % (
         x.numel(), place, result['time_ns'] / 1e3, result['cache_state'],
         result['timer'], result['check']))

@@ -27,7 +27,7 @@ extern "C" {
  *  kmb_host::fail() and returns the status it got back.
  *  @{ */
 
-#define KMB_BACKEND_ABI 3
+#define KMB_BACKEND_ABI 4
 #define KMB_BACKEND_FROZEN 0
 
 /** Takes one piece of metadata: a value, or NULL and the reason why there is
@@ -87,6 +87,15 @@ typedef void (*kmb_find_fn)(void *user, kmb_finding_code code,
                             kmb_severity severity, const kmb_figure *figures,
                             uint64_t figure_count, const char *message);
 
+/** What kmb_last_error() says on a thread, and how many failures were recorded
+ *  there so far. The layout is final. */
+typedef struct kmb_error {
+  kmb_status status;
+  uint32_t count;
+  int64_t vendor;
+  char message[256];
+} kmb_error;
+
 /** What the library offers a backend, one for each device. All functions take
  *  `ctx` first. */
 typedef struct kmb_host {
@@ -107,6 +116,17 @@ typedef struct kmb_host {
                      const char *format, ...) KMB_PRINTF(4, 5);
   /** Non-zero once the caller asked to stop. */
   int (*cancelled)(void *ctx);
+  /** Reads the thread's last error, and puts it back: what failed harmlessly in
+   *  between then leaves no trace. */
+  void (*error_save)(void *ctx, kmb_error *error);
+  void (*error_restore)(void *ctx, const kmb_error *error);
+  /** For a callback that returned `status`, which is not KMB_OK; returns it.
+   *  What the callback recorded of it since `before` was saved stays the last
+   *  error; if it recorded nothing, "the `which` callback returned `status` at
+   *  iteration `iteration`" is recorded. */
+  kmb_status (*callback_failed)(void *ctx, const kmb_error *before,
+                                const char *which, kmb_status status,
+                                uint64_t iteration);
 } kmb_host;
 
 /** Part of device memory. The layout is final. */
@@ -235,6 +255,13 @@ typedef struct kmb_sample {
   uint32_t flags; /**< KMB_SAMPLE_… */
 } kmb_sample;
 
+/** How a kernel was launched, as in kmb_op. The layout is final. */
+typedef struct kmb_shape {
+  uint32_t grid_x, grid_y, grid_z;
+  uint32_t block_x, block_y, block_z; /**< block_x 0: not known */
+  uint32_t registers, local, static_shared, dynamic_shared;
+} kmb_shape;
+
 /** A device operation of a sample. The layout is final. */
 typedef struct kmb_device_op {
   const char *name; /**< of a kernel; NULL for others or if it has none. It
@@ -244,6 +271,7 @@ typedef struct kmb_device_op {
   uint64_t bytes;  /**< copied or set; 0 for a kernel */
   uint32_t sample; /**< index in what the run gave */
   uint32_t stream; /**< a number that tells the device's streams apart */
+  kmb_shape shape; /**< of a kernel */
   kmb_op_kind kind;
   int32_t reserved;
 } kmb_device_op;
@@ -268,8 +296,9 @@ typedef struct kmb_record_sink {
 typedef struct kmb_code_sink {
   size_t struct_size;
   void *ctx;
-  /** A kernel and its image, NULL if there is none; what it says of hashes is
-   * not looked at. */
+  /** A kernel and its image, NULL if there is none; what it says of hashes,
+   * files and demangled names is not looked at. `code_offset` and `code_bytes`
+   * say where its instructions stand, if that is known. */
   kmb_status (*kernel)(void *ctx, const kmb_code_kernel *kernel,
                        const void *image, uint64_t bytes);
   /** Once: of the info, what the library cannot count itself. */
@@ -295,8 +324,8 @@ typedef void (*kmb_counter_fn)(void *user, uint64_t range, uint64_t metric,
 /** The functions of a backend. `self` is what `open` returned. */
 typedef struct kmb_backend_ops {
   size_t struct_size;
-  uint32_t abi;     /**< KMB_BACKEND_ABI */
-  uint32_t timers;  /**< bit (1 << KMB_TIMER_…) for each that it can have */
+  uint32_t abi;      /**< KMB_BACKEND_ABI */
+  uint32_t reserved; /**< 0 */
   const char *name; /**< [a-z0-9_]+ */
 
   /** `spec` is what follows "name:", "" if nothing does. `params` is complete
@@ -332,7 +361,8 @@ typedef struct kmb_backend_ops {
   kmb_status (*fill_random)(void *self, const kmb_fill *fill);
 
   /** The stream that the launch callback gets: the caller's, or one of the
-   *  backend's own if `callers` is NULL. */
+   *  backend's own if `callers` is NULL. A comparison opens one for each of its
+   *  candidates before it closes any; they run by turns. */
   kmb_status (*stream_open)(void *self, void *callers, void **stream);
   void (*stream_close)(void *self, void *stream);
   /** Waits until everything enqueued has ended. KMB_ERR_TIMEOUT after
@@ -446,6 +476,12 @@ typedef struct kmb_backend_ops {
   kmb_status (*counters_collect)(void *self, void *session, kmb_counter_fn emit,
                                  void *user, uint64_t *taken);
   void (*counters_close)(void *self, void *session);
+
+  /** Fills in, for a kernel of this shape, warps of a block and of a unit and
+   *  the four limits. KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE with the
+   * reason where this chip's are not known. Optional. */
+  kmb_status (*occupancy)(void *self, const kmb_shape *shape,
+                          kmb_occupancy *occupancy);
 
   /** Several ranks. Bits (1 << KMB_TIMER_…) of the timers whose plans do what
    *  kmb_plan_desc::align asks; 0: the backend measures one rank alone. */

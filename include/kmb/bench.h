@@ -181,6 +181,10 @@ typedef struct kmb_bench_params {
    *  it by name. With a communicator NULL says "all that the callback
    *  enqueues". */
   const char *boundary;
+  /** The code of the kernels, as kmb_code_capture() took it at their first
+   *  launches: listed in the result, with hashes by which a comparison tells
+   *  the same code. It may go once the call has returned. NULL: none */
+  const kmb_code *code;
 } kmb_bench_params;
 
 static inline kmb_bench_params kmb_bench_params_init(void) {
@@ -310,7 +314,9 @@ KMB_API kmb_status kmb_session_sample_begin(kmb_session *session);
 KMB_API kmb_status kmb_session_sample_end(kmb_session *session,
                                           uint64_t iterations);
 
-/** Ends a session and makes its result. The session is freed in any case.
+/** Ends a session and makes its result. The session is freed in any case. A
+ *  sample that was begun and not ended is left out, and the result's metadata
+ *  then has `session.unfinished`.
  *  @param session      a session
  *  @param[out] result  the new result; free it with kmb_result_destroy();
  *                      NULL on failure

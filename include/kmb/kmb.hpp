@@ -18,6 +18,9 @@
 
 #include <kmb/cpp/base.hpp>
 #include <kmb/cpp/bench.hpp>
+#include <kmb/cpp/comm.hpp>
+#include <kmb/cpp/compare.hpp>
+#include <kmb/cpp/counters.hpp>
 #include <kmb/cpp/device.hpp>
 #include <kmb/cpp/result.hpp>
 #include <kmb/cpp/trace.hpp>

@@ -6,7 +6,7 @@
 #ifndef KMB_RESULT_H
 #define KMB_RESULT_H
 
-#include <kmb/device.h>
+#include <kmb/code.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +41,16 @@ typedef struct kmb_results kmb_results;
  *  `counter_kernel`, which takes longest. `cold_ratio` is bytes read from DRAM
  *  over the bytes of inputs that an iteration touches. What is called ncu_… is
  *  defined as NVIDIA's Nsight Compute does.
+ *
+ *  How the kernel `launch_kernel` was launched, the one that takes longest,
+ * comes with TRACE and with hardware counters: "x × y × z" of its grid in
+ * blocks and its block in threads, what it needs, how many of its blocks a unit
+ * can hold at once, what that is limited by, which share of the unit's warps
+ * those are
+ *  (`theoretical_occupancy_pct`), and how often the grid fills all units
+ *  (`waves`). `occupancy_check` says what the driver's own count was compared
+ *  with.
+ *
  *  Where several ranks measured (kmb_bench_params::comm), a sample is the
  *  longest of all ranks, and `time_ns` their median; flops and bytes are this
  *  rank's, `global_…` the sum over ranks. `release_skew_ns` is the median over
@@ -48,7 +58,11 @@ typedef struct kmb_results kmb_results;
  *  `release_skew_p99_ns` the 99th percentile. `rank_spread_pct` is the
  *  difference between the largest and the smallest median of a rank in percent
  *  of the largest. `agreement_ns` is what the ranks' agreement costs for each
- *  sample, outside of it. */
+ *  sample, outside of it.
+ *
+ *  Where code was captured (kmb_bench_params::code), `code_omitted` kernels are
+ *  without a row, since there are at most 256, and `code_unseen` launches were
+ *  of graphs or in other contexts, so that their kernels were not seen. */
 typedef int32_t kmb_value;
 #define KMB_VALUE_MAP(X)                                        \
   X(NAME, 1, TEXT, "name", "")                                  \
@@ -180,7 +194,21 @@ typedef int32_t kmb_value;
   X(GLOBAL_LEAST_BYTES, 134, U64, "global_least_bytes", "B")    \
   X(AGREEMENT, 135, F64, "agreement_ns", "ns")                  \
   X(ALLOCATION, 136, TEXT, "allocation", "")                    \
-  X(FABRIC, 137, TEXT, "fabric", "")
+  X(FABRIC, 137, TEXT, "fabric", "")                            \
+  X(LAUNCH_KERNEL, 138, TEXT, "launch_kernel", "")              \
+  X(LAUNCH_GRID, 139, TEXT, "launch_grid", "")                  \
+  X(LAUNCH_BLOCK, 140, TEXT, "launch_block", "")                \
+  X(REGISTERS, 141, U64, "registers_per_thread", "1")           \
+  X(LOCAL_BYTES, 142, U64, "local_bytes_per_thread", "B")       \
+  X(STATIC_SHARED, 143, U64, "static_shared_bytes", "B")        \
+  X(DYNAMIC_SHARED, 144, U64, "dynamic_shared_bytes", "B")      \
+  X(WAVES, 145, F64, "waves", "1")                              \
+  X(BLOCKS_PER_UNIT, 146, U64, "blocks_per_unit", "1")          \
+  X(THEORETICAL, 147, F64, "theoretical_occupancy_pct", "%")    \
+  X(OCCUPANCY_LIMIT, 148, TEXT, "occupancy_limit", "")          \
+  X(OCCUPANCY_CHECK, 149, TEXT, "occupancy_check", "")          \
+  X(CODE_OMITTED, 150, U64, "code_omitted", "1")                \
+  X(CODE_UNSEEN, 151, U64, "code_unseen", "1")
 
 enum {
 #define KMB_VALUE_ENUM(name, number, kind, key, unit) \
@@ -285,6 +313,10 @@ enum {
 #undef KMB_OP_ENUM
 };
 
+enum {
+  KMB_OP_HAS_LAUNCH = 1u << 0 /**< of a kernel: grid to local are known */
+};
+
 /** One device operation of an iteration, as the tracer saw it, over the samples
  *  that consisted of the same operations. Strings belong to the result. */
 typedef struct kmb_op {
@@ -301,6 +333,15 @@ typedef struct kmb_op {
   kmb_op_kind kind;   /**< 0: read from a document of a later version */
   uint32_t stream;    /**< the tracer's number of it, in the first of those
                            samples */
+  /* How a kernel was launched, in the first of those samples. */
+  uint32_t grid_x, grid_y, grid_z;
+  uint32_t block_x, block_y, block_z;
+  uint32_t registers;      /**< of a thread */
+  uint32_t local;          /**< bytes of a thread: spills, arrays, frames */
+  uint32_t static_shared;  /**< bytes of a block */
+  uint32_t dynamic_shared; /**< bytes of a block */
+  uint32_t flags;          /**< KMB_OP_HAS_LAUNCH */
+  uint32_t reserved;
 } kmb_op;
 
 static inline kmb_op kmb_op_init(void) {
@@ -308,6 +349,37 @@ static inline kmb_op kmb_op_init(void) {
   memset(&op, 0, sizeof op);
   op.struct_size = sizeof op;
   return op;
+}
+
+/** What two kernels' code has in common: X(NAME, value, text). */
+typedef int32_t kmb_code_match;
+#define KMB_CODE_MATCH_MAP(X)   \
+  X(UNKNOWN, 0, "unknown code") \
+  X(SAME, 1, "same code")       \
+  X(DIFFERENT, 2, "different code")
+
+enum {
+#define KMB_CODE_MATCH_ENUM(name, value, text) KMB_CODE_##name = (value),
+  KMB_CODE_MATCH_MAP(KMB_CODE_MATCH_ENUM)
+#undef KMB_CODE_MATCH_ENUM
+};
+
+/** A kernel of one result beside that of another. Strings belong to the results
+ *  or are static. */
+typedef struct kmb_code_pair {
+  size_t struct_size;
+  const char *a;      /**< the kernel's name; NULL: the first result lacks it */
+  const char *b;      /**< and in the second; NULL: it lacks it */
+  const char *reason; /**< why the match is not known; else NULL */
+  kmb_code_match match;
+  int32_t reserved;
+} kmb_code_pair;
+
+static inline kmb_code_pair kmb_code_pair_init(void) {
+  kmb_code_pair pair;
+  memset(&pair, 0, sizeof pair);
+  pair.struct_size = sizeof pair;
+  return pair;
 }
 
 /** One rank of a measurement by several. Strings belong to the result. */
@@ -473,6 +545,77 @@ KMB_API kmb_status kmb_result_op(const kmb_result *result, uint64_t index,
  *  @blocks no
  *  @since 0.1 */
 KMB_API const char *kmb_op_kind_name(kmb_op_kind kind);
+
+/** Number of kernels whose code is listed; 0 unless kmb_bench_params::code was
+ *  given.
+ *  @param result  a result or NULL
+ *  @return how many kmb_result_code() can give, at most 256; 0 for NULL
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API uint64_t kmb_result_code_count(const kmb_result *result);
+
+/** One kernel with one launch configuration, in the order of first launches.
+ *  @param result       a result
+ *  @param index        below kmb_result_code_count()
+ *  @param[out] kernel  written up to its `struct_size`; its texts belong to the
+ *                      result
+ *  @retval KMB_ERR_INVALID  NULL, or no such kernel
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API kmb_status kmb_result_code(const kmb_result *result, uint64_t index,
+                                   kmb_code_kernel *kernel);
+
+/** Number of kernels of two results: of those of the same name one, and each
+ *  that the other lacks. Where each has one alone, they are a pair whatever
+ *  their names.
+ *  @param a  a result or NULL
+ *  @param b  a result or NULL
+ *  @return how many kmb_result_code_pair() can give; 0 for NULL
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API uint64_t kmb_result_code_pair_count(const kmb_result *a,
+                                            const kmb_result *b);
+
+/** Two kernels' code: the same if the hashes of their instructions are, or
+ *  those of their images for one kernel's name; different if those of their
+ *  instructions are, or if the other result lacks it and lists all that it
+ *  launched; else unknown.
+ *  @param a          a result
+ *  @param b          a result
+ *  @param index      below kmb_result_code_pair_count()
+ *  @param[out] pair  written up to its `struct_size`
+ *  @retval KMB_ERR_INVALID  NULL, or no such pair
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API kmb_status kmb_result_code_pair(const kmb_result *a,
+                                        const kmb_result *b, uint64_t index,
+                                        kmb_code_pair *pair);
+
+/** All pairs at once: different if one is, same if all are and both results
+ *  list all that was launched, else unknown.
+ *  @param a  a result or NULL
+ *  @param b  a result or NULL
+ *  @return ::KMB_CODE_SAME, ::KMB_CODE_DIFFERENT or ::KMB_CODE_UNKNOWN
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API kmb_code_match kmb_result_code_match(const kmb_result *a,
+                                             const kmb_result *b);
+
+/** Name of a match, such as "same code".
+ *  @param match  any value
+ *  @return a static string; "unknown code" for a value that is not in
+ *          KMB_CODE_MATCH_MAP()
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API const char *kmb_code_match_name(kmb_code_match match);
 
 /** Number of axes (see kmb_bench_params::axes).
  *  @param result  a result or NULL

@@ -65,10 +65,12 @@ TYPE(kmb_launch_mode, int32_t);
 TYPE(kmb_cache_state, int32_t);
 TYPE(kmb_launch_fn, int32_t (*)(void *, const kmb_launch *));
 TYPE(kmb_check_fn, int32_t (*)(void *, kmb_check *));
+TYPE(kmb_code_run_fn, int32_t (*)(void *));
 TYPE(kmb_value, int32_t);
 TYPE(kmb_severity, int32_t);
 TYPE(kmb_finding_code, int32_t);
 TYPE(kmb_op_kind, int32_t);
+TYPE(kmb_code_match, int32_t);
 TYPE(kmb_tree_state, int32_t);
 TYPE(kmb_operation, int32_t);
 TYPE(kmb_scales, int32_t);
@@ -81,7 +83,6 @@ TYPE(kmb_ceiling_kind, int32_t);
 TYPE(kmb_ceiling_source, int32_t);
 TYPE(kmb_bound, int32_t);
 TYPE(kmb_part_value, int32_t);
-TYPE(kmb_code_run_fn, int32_t (*)(void *));
 TYPE(kmb_verdict, int32_t);
 TYPE(kmb_replay, int32_t);
 TYPE(kmb_trace_format, int32_t);
@@ -189,6 +190,9 @@ VALUE(KMB_BENCH_REQUIRE_LAUNCH, 128);
 VALUE(KMB_BENCH_REQUIRE_CHECK, 256);
 VALUE(KMB_BENCH_CONFIRM_COLD, 512);
 VALUE(KMB_BENCH_COUNTERS, 1024);
+VALUE(KMB_CODE_HASH_SIZE, 65);
+VALUE(KMB_CODE_HAS_ATTRIBUTES, 1);
+VALUE(KMB_CODE_HAS_OCCUPANCY, 2);
 ENTRY(KMB_VALUE_NAME, 1, TEXT);
 ENTRY(KMB_VALUE_TIME, 2, F64);
 ENTRY(KMB_VALUE_RAW_MEDIAN, 3, F64);
@@ -319,6 +323,20 @@ ENTRY(KMB_VALUE_GLOBAL_LEAST_BYTES, 134, U64);
 ENTRY(KMB_VALUE_AGREEMENT, 135, F64);
 ENTRY(KMB_VALUE_ALLOCATION, 136, TEXT);
 ENTRY(KMB_VALUE_FABRIC, 137, TEXT);
+ENTRY(KMB_VALUE_LAUNCH_KERNEL, 138, TEXT);
+ENTRY(KMB_VALUE_LAUNCH_GRID, 139, TEXT);
+ENTRY(KMB_VALUE_LAUNCH_BLOCK, 140, TEXT);
+ENTRY(KMB_VALUE_REGISTERS, 141, U64);
+ENTRY(KMB_VALUE_LOCAL_BYTES, 142, U64);
+ENTRY(KMB_VALUE_STATIC_SHARED, 143, U64);
+ENTRY(KMB_VALUE_DYNAMIC_SHARED, 144, U64);
+ENTRY(KMB_VALUE_WAVES, 145, F64);
+ENTRY(KMB_VALUE_BLOCKS_PER_UNIT, 146, U64);
+ENTRY(KMB_VALUE_THEORETICAL, 147, F64);
+ENTRY(KMB_VALUE_OCCUPANCY_LIMIT, 148, TEXT);
+ENTRY(KMB_VALUE_OCCUPANCY_CHECK, 149, TEXT);
+ENTRY(KMB_VALUE_CODE_OMITTED, 150, U64);
+ENTRY(KMB_VALUE_CODE_UNSEEN, 151, U64);
 VALUE(KMB_NOTE, 1);
 VALUE(KMB_WARNING, 2);
 VALUE(KMB_DOUBT, 3);
@@ -366,6 +384,10 @@ VALUE(KMB_OP_KERNEL, 1);
 VALUE(KMB_OP_MEMCPY, 2);
 VALUE(KMB_OP_MEMSET, 3);
 VALUE(KMB_OP_GRAPH, 4);
+VALUE(KMB_OP_HAS_LAUNCH, 1);
+VALUE(KMB_CODE_UNKNOWN, 0);
+VALUE(KMB_CODE_SAME, 1);
+VALUE(KMB_CODE_DIFFERENT, 2);
 VALUE(KMB_TREE_UNKNOWN, 0);
 VALUE(KMB_TREE_CLEAN, 1);
 VALUE(KMB_TREE_DIRTY, 2);
@@ -458,9 +480,6 @@ VALUE(KMB_PART_SPARSE, 27);
 VALUE(KMB_PART_NEVER_FROM_RATES, 28);
 VALUE(KMB_PART_SOURCE, 29);
 VALUE(KMB_PART_ORIGIN, 30);
-VALUE(KMB_CODE_HASH_SIZE, 65);
-VALUE(KMB_CODE_HAS_ATTRIBUTES, 1);
-VALUE(KMB_CODE_HAS_OCCUPANCY, 2);
 VALUE(KMB_COMPARE_SEED, 1);
 VALUE(KMB_COMPARE_ANY_TIMER, 2);
 VALUE(KMB_COMPARE_ANY_LAUNCH, 4);
@@ -491,6 +510,8 @@ VALUE(KMB_COUNTERS_SOL_MEM_BUSY, 6);
 VALUE(KMB_COUNTERS_SOL_MEM_BANDWIDTH, 7);
 VALUE(KMB_COUNTERS_SOL_MEM_ISSUE, 8);
 VALUE(KMB_COUNTERS_SOL_COUNT, 9);
+VALUE(KMB_OCCUPANCY_HAS_LIMITS, 1);
+VALUE(KMB_OCCUPANCY_CHECKED, 2);
 VALUE(KMB_TRACE_AUTO, 0);
 VALUE(KMB_TRACE_NSYS_CSV, 1);
 VALUE(KMB_TRACE_NSYS_SQLITE, 2);
@@ -525,6 +546,8 @@ VALUE(KMB_PAYOFF_HAS_STEP_INTERVAL, 4);
 VALUE(KMB_PAYOFF_HAS_RATIO_INTERVAL, 8);
 VALUE(KMB_PAYOFF_STEP_DIFFERS, 16);
 VALUE(KMB_PAYOFF_OTHER_DEVICE, 32);
+VALUE(KMB_PAYOFF_RECORDS_DROPPED, 64);
+VALUE(KMB_PAYOFF_STREAMS_APART, 128);
 VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
@@ -698,7 +721,42 @@ MEMBER(kmb_bench_params, graphs, 264, 8, void *const *);
 MEMBER(kmb_bench_params, graph_count, 272, 8, uint64_t);
 MEMBER(kmb_bench_params, comm, 280, 8, kmb_comm *);
 MEMBER(kmb_bench_params, boundary, 288, 8, const char *);
-GROWS(kmb_bench_params, 296);
+MEMBER(kmb_bench_params, code, 296, 8, const kmb_code *);
+GROWS(kmb_bench_params, 304);
+
+MEMBER(kmb_code_kernel, struct_size, 0, 8, size_t);
+MEMBER(kmb_code_kernel, name, 8, 8, const char *);
+MEMBER(kmb_code_kernel, arch, 16, 8, const char *);
+MEMBER(kmb_code_kernel, hash, 24, 8, const char *);
+MEMBER(kmb_code_kernel, reason, 32, 8, const char *);
+MEMBER(kmb_code_kernel, launches, 40, 8, uint64_t);
+MEMBER(kmb_code_kernel, registers, 48, 8, uint64_t);
+MEMBER(kmb_code_kernel, static_shared_bytes, 56, 8, uint64_t);
+MEMBER(kmb_code_kernel, local_bytes, 64, 8, uint64_t);
+MEMBER(kmb_code_kernel, max_threads, 72, 8, uint64_t);
+MEMBER(kmb_code_kernel, dynamic_shared_bytes, 80, 8, uint64_t);
+MEMBER(kmb_code_kernel, blocks_per_unit, 88, 8, uint64_t);
+MEMBER(kmb_code_kernel, grid_x, 96, 4, uint32_t);
+MEMBER(kmb_code_kernel, grid_y, 100, 4, uint32_t);
+MEMBER(kmb_code_kernel, grid_z, 104, 4, uint32_t);
+MEMBER(kmb_code_kernel, block_x, 108, 4, uint32_t);
+MEMBER(kmb_code_kernel, block_y, 112, 4, uint32_t);
+MEMBER(kmb_code_kernel, block_z, 116, 4, uint32_t);
+MEMBER(kmb_code_kernel, flags, 120, 4, uint32_t);
+MEMBER(kmb_code_kernel, reserved, 124, 4, uint32_t);
+MEMBER(kmb_code_kernel, demangled, 128, 8, const char *);
+MEMBER(kmb_code_kernel, file, 136, 8, const char *);
+MEMBER(kmb_code_kernel, code_hash, 144, 8, const char *);
+MEMBER(kmb_code_kernel, code_offset, 152, 8, uint64_t);
+MEMBER(kmb_code_kernel, code_bytes, 160, 8, uint64_t);
+GROWS(kmb_code_kernel, 168);
+
+MEMBER(kmb_code_info, struct_size, 0, 8, size_t);
+MEMBER(kmb_code_info, kernels, 8, 8, uint64_t);
+MEMBER(kmb_code_info, images, 16, 8, uint64_t);
+MEMBER(kmb_code_info, graph_launches, 24, 8, uint64_t);
+MEMBER(kmb_code_info, elsewhere, 32, 8, uint64_t);
+GROWS(kmb_code_info, 40);
 
 MEMBER(kmb_figure, name, 0, 8, const char *);
 MEMBER(kmb_figure, value, 8, 8, double);
@@ -722,7 +780,27 @@ MEMBER(kmb_op, share_pct, 48, 8, double);
 MEMBER(kmb_op, bytes, 56, 8, uint64_t);
 MEMBER(kmb_op, kind, 64, 4, int32_t);
 MEMBER(kmb_op, stream, 68, 4, uint32_t);
-GROWS(kmb_op, 72);
+MEMBER(kmb_op, grid_x, 72, 4, uint32_t);
+MEMBER(kmb_op, grid_y, 76, 4, uint32_t);
+MEMBER(kmb_op, grid_z, 80, 4, uint32_t);
+MEMBER(kmb_op, block_x, 84, 4, uint32_t);
+MEMBER(kmb_op, block_y, 88, 4, uint32_t);
+MEMBER(kmb_op, block_z, 92, 4, uint32_t);
+MEMBER(kmb_op, registers, 96, 4, uint32_t);
+MEMBER(kmb_op, local, 100, 4, uint32_t);
+MEMBER(kmb_op, static_shared, 104, 4, uint32_t);
+MEMBER(kmb_op, dynamic_shared, 108, 4, uint32_t);
+MEMBER(kmb_op, flags, 112, 4, uint32_t);
+MEMBER(kmb_op, reserved, 116, 4, uint32_t);
+GROWS(kmb_op, 120);
+
+MEMBER(kmb_code_pair, struct_size, 0, 8, size_t);
+MEMBER(kmb_code_pair, a, 8, 8, const char *);
+MEMBER(kmb_code_pair, b, 16, 8, const char *);
+MEMBER(kmb_code_pair, reason, 24, 8, const char *);
+MEMBER(kmb_code_pair, match, 32, 4, int32_t);
+MEMBER(kmb_code_pair, reserved, 36, 4, int32_t);
+GROWS(kmb_code_pair, 40);
 
 MEMBER(kmb_rank, struct_size, 0, 8, size_t);
 MEMBER(kmb_rank, device, 8, 8, const char *);
@@ -919,35 +997,6 @@ MEMBER(kmb_roofline, flags, 92, 4, uint32_t);
 MEMBER(kmb_roofline, reference_pct, 96, 8, double);
 GROWS(kmb_roofline, 104);
 
-MEMBER(kmb_code_kernel, struct_size, 0, 8, size_t);
-MEMBER(kmb_code_kernel, name, 8, 8, const char *);
-MEMBER(kmb_code_kernel, arch, 16, 8, const char *);
-MEMBER(kmb_code_kernel, hash, 24, 8, const char *);
-MEMBER(kmb_code_kernel, reason, 32, 8, const char *);
-MEMBER(kmb_code_kernel, launches, 40, 8, uint64_t);
-MEMBER(kmb_code_kernel, registers, 48, 8, uint64_t);
-MEMBER(kmb_code_kernel, static_shared_bytes, 56, 8, uint64_t);
-MEMBER(kmb_code_kernel, local_bytes, 64, 8, uint64_t);
-MEMBER(kmb_code_kernel, max_threads, 72, 8, uint64_t);
-MEMBER(kmb_code_kernel, dynamic_shared_bytes, 80, 8, uint64_t);
-MEMBER(kmb_code_kernel, blocks_per_unit, 88, 8, uint64_t);
-MEMBER(kmb_code_kernel, grid_x, 96, 4, uint32_t);
-MEMBER(kmb_code_kernel, grid_y, 100, 4, uint32_t);
-MEMBER(kmb_code_kernel, grid_z, 104, 4, uint32_t);
-MEMBER(kmb_code_kernel, block_x, 108, 4, uint32_t);
-MEMBER(kmb_code_kernel, block_y, 112, 4, uint32_t);
-MEMBER(kmb_code_kernel, block_z, 116, 4, uint32_t);
-MEMBER(kmb_code_kernel, flags, 120, 4, uint32_t);
-MEMBER(kmb_code_kernel, reserved, 124, 4, uint32_t);
-GROWS(kmb_code_kernel, 128);
-
-MEMBER(kmb_code_info, struct_size, 0, 8, size_t);
-MEMBER(kmb_code_info, kernels, 8, 8, uint64_t);
-MEMBER(kmb_code_info, images, 16, 8, uint64_t);
-MEMBER(kmb_code_info, graph_launches, 24, 8, uint64_t);
-MEMBER(kmb_code_info, elsewhere, 32, 8, uint64_t);
-GROWS(kmb_code_info, 40);
-
 MEMBER(kmb_knob, name, 0, 8, const char *);
 MEMBER(kmb_knob, values, 8, 8, const char *const *);
 MEMBER(kmb_knob, value_count, 16, 8, uint64_t);
@@ -1014,6 +1063,22 @@ MEMBER(kmb_counters_params, count, 40, 8, uint64_t);
 MEMBER(kmb_counters_params, replay, 48, 4, int32_t);
 MEMBER(kmb_counters_params, flags, 52, 4, uint32_t);
 GROWS(kmb_counters_params, 56);
+
+MEMBER(kmb_occupancy, struct_size, 0, 8, size_t);
+MEMBER(kmb_occupancy, block_warps, 8, 8, uint64_t);
+MEMBER(kmb_occupancy, unit_warps, 16, 8, uint64_t);
+MEMBER(kmb_occupancy, blocks, 24, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_registers, 32, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_shared, 40, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_warps, 48, 8, uint64_t);
+MEMBER(kmb_occupancy, limit_blocks, 56, 8, uint64_t);
+MEMBER(kmb_occupancy, pct, 64, 8, double);
+MEMBER(kmb_occupancy, waves, 72, 8, double);
+MEMBER(kmb_occupancy, limit, 80, 8, const char *);
+MEMBER(kmb_occupancy, check, 88, 8, const char *);
+MEMBER(kmb_occupancy, flags, 96, 4, uint32_t);
+MEMBER(kmb_occupancy, reserved, 100, 4, uint32_t);
+GROWS(kmb_occupancy, 104);
 
 MEMBER(kmb_counters_info, struct_size, 0, 8, size_t);
 MEMBER(kmb_counters_info, passes, 8, 8, uint64_t);
@@ -1245,8 +1310,11 @@ SIGNATURE(kmb_buffers_info_init, kmb_buffers_info (*)(void));
 SIGNATURE(kmb_comm_ops_init, kmb_comm_ops (*)(void));
 SIGNATURE(kmb_comm_params_init, kmb_comm_params (*)(void));
 SIGNATURE(kmb_bench_params_init, kmb_bench_params (*)(void));
+SIGNATURE(kmb_code_kernel_init, kmb_code_kernel (*)(void));
+SIGNATURE(kmb_code_info_init, kmb_code_info (*)(void));
 SIGNATURE(kmb_finding_init, kmb_finding (*)(void));
 SIGNATURE(kmb_op_init, kmb_op (*)(void));
+SIGNATURE(kmb_code_pair_init, kmb_code_pair (*)(void));
 SIGNATURE(kmb_rank_init, kmb_rank (*)(void));
 SIGNATURE(kmb_metadata_params_init, kmb_metadata_params (*)(void));
 SIGNATURE(kmb_metadata_entry_init, kmb_metadata_entry (*)(void));
@@ -1262,13 +1330,12 @@ SIGNATURE(kmb_ceiling_init, kmb_ceiling (*)(void));
 SIGNATURE(kmb_reference_init, kmb_reference (*)(void));
 SIGNATURE(kmb_roofline_params_init, kmb_roofline_params (*)(void));
 SIGNATURE(kmb_roofline_init, kmb_roofline (*)(void));
-SIGNATURE(kmb_code_kernel_init, kmb_code_kernel (*)(void));
-SIGNATURE(kmb_code_info_init, kmb_code_info (*)(void));
 SIGNATURE(kmb_candidate_init, kmb_candidate (*)(void));
 SIGNATURE(kmb_compare_params_init, kmb_compare_params (*)(void));
 SIGNATURE(kmb_compare_row_init, kmb_compare_row (*)(void));
 SIGNATURE(kmb_compare_arm_init, kmb_compare_arm (*)(void));
 SIGNATURE(kmb_counters_params_init, kmb_counters_params (*)(void));
+SIGNATURE(kmb_occupancy_init, kmb_occupancy (*)(void));
 SIGNATURE(kmb_counters_info_init, kmb_counters_info (*)(void));
 SIGNATURE(kmb_trace_params_init, kmb_trace_params (*)(void));
 SIGNATURE(kmb_trace_info_init, kmb_trace_info (*)(void));
@@ -1331,6 +1398,16 @@ SIGNATURE(kmb_session_sample_begin, int32_t (*)(kmb_session *));
 SIGNATURE(kmb_session_sample_end, int32_t (*)(kmb_session *, uint64_t));
 SIGNATURE(kmb_session_end, int32_t (*)(kmb_session *, kmb_result **));
 SIGNATURE(kmb_session_abandon, void (*)(kmb_session *));
+SIGNATURE(kmb_code_capture, int32_t (*)(kmb_device *, int32_t (*)(void *),
+    void *, kmb_code **));
+SIGNATURE(kmb_code_destroy, void (*)(kmb_code *));
+SIGNATURE(kmb_code_get_info, int32_t (*)(const kmb_code *, kmb_code_info *));
+SIGNATURE(kmb_code_get_kernel, int32_t (*)(const kmb_code *, uint64_t,
+    kmb_code_kernel *));
+SIGNATURE(kmb_code_get_image, int32_t (*)(const kmb_code *, uint64_t,
+    const void **, uint64_t *));
+SIGNATURE(kmb_code_save, int32_t (*)(const kmb_code *, const char *));
+SIGNATURE(kmb_code_hash, int32_t (*)(const void *, uint64_t, char *));
 SIGNATURE(kmb_result_destroy, void (*)(kmb_result *));
 SIGNATURE(kmb_result_f64, int32_t (*)(const kmb_result *, int32_t, double *));
 SIGNATURE(kmb_result_u64, int32_t (*)(const kmb_result *, int32_t, uint64_t *));
@@ -1348,6 +1425,16 @@ SIGNATURE(kmb_result_rank, int32_t (*)(const kmb_result *, uint64_t,
 SIGNATURE(kmb_result_op_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_op, int32_t (*)(const kmb_result *, uint64_t, kmb_op *));
 SIGNATURE(kmb_op_kind_name, const char *(*)(int32_t));
+SIGNATURE(kmb_result_code_count, uint64_t (*)(const kmb_result *));
+SIGNATURE(kmb_result_code, int32_t (*)(const kmb_result *, uint64_t,
+    kmb_code_kernel *));
+SIGNATURE(kmb_result_code_pair_count, uint64_t (*)(const kmb_result *,
+    const kmb_result *));
+SIGNATURE(kmb_result_code_pair, int32_t (*)(const kmb_result *,
+    const kmb_result *, uint64_t, kmb_code_pair *));
+SIGNATURE(kmb_result_code_match, int32_t (*)(const kmb_result *,
+    const kmb_result *));
+SIGNATURE(kmb_code_match_name, const char *(*)(int32_t));
 SIGNATURE(kmb_result_axis_count, uint64_t (*)(const kmb_result *));
 SIGNATURE(kmb_result_axis, int32_t (*)(const kmb_result *, uint64_t,
     kmb_pair *));
@@ -1421,16 +1508,6 @@ SIGNATURE(kmb_part_reference, int32_t (*)(const kmb_part *, uint64_t,
     kmb_reference *));
 SIGNATURE(kmb_part_reference_for, int32_t (*)(const kmb_part *,
     const kmb_work *, int32_t, kmb_reference *));
-SIGNATURE(kmb_code_capture, int32_t (*)(kmb_device *, int32_t (*)(void *),
-    void *, kmb_code **));
-SIGNATURE(kmb_code_destroy, void (*)(kmb_code *));
-SIGNATURE(kmb_code_get_info, int32_t (*)(const kmb_code *, kmb_code_info *));
-SIGNATURE(kmb_code_get_kernel, int32_t (*)(const kmb_code *, uint64_t,
-    kmb_code_kernel *));
-SIGNATURE(kmb_code_get_image, int32_t (*)(const kmb_code *, uint64_t,
-    const void **, uint64_t *));
-SIGNATURE(kmb_code_save, int32_t (*)(const kmb_code *, const char *));
-SIGNATURE(kmb_code_hash, int32_t (*)(const void *, uint64_t, char *));
 SIGNATURE(kmb_knob_value, uint64_t (*)(const kmb_knob *, uint64_t, uint32_t,
     uint64_t));
 SIGNATURE(kmb_verdict_name, const char *(*)(int32_t));
@@ -1456,6 +1533,10 @@ SIGNATURE(kmb_counters_get_info, int32_t (*)(const kmb_counters *,
 SIGNATURE(kmb_counters_row_count, uint64_t (*)(const kmb_counters *));
 SIGNATURE(kmb_counters_name, int32_t (*)(const kmb_counters *, uint64_t,
     const char **));
+SIGNATURE(kmb_counters_launch, int32_t (*)(const kmb_counters *, uint64_t,
+    kmb_op *));
+SIGNATURE(kmb_counters_occupancy, int32_t (*)(const kmb_counters *, uint64_t,
+    kmb_occupancy *));
 SIGNATURE(kmb_counters_value, int32_t (*)(const kmb_counters *, uint64_t,
     uint64_t, double *));
 SIGNATURE(kmb_trace_format_name, const char *(*)(int32_t));
@@ -1569,6 +1650,13 @@ static const function functions[] = {
     (function)kmb_session_sample_end,
     (function)kmb_session_end,
     (function)kmb_session_abandon,
+    (function)kmb_code_capture,
+    (function)kmb_code_destroy,
+    (function)kmb_code_get_info,
+    (function)kmb_code_get_kernel,
+    (function)kmb_code_get_image,
+    (function)kmb_code_save,
+    (function)kmb_code_hash,
     (function)kmb_result_destroy,
     (function)kmb_result_f64,
     (function)kmb_result_u64,
@@ -1582,6 +1670,12 @@ static const function functions[] = {
     (function)kmb_result_op_count,
     (function)kmb_result_op,
     (function)kmb_op_kind_name,
+    (function)kmb_result_code_count,
+    (function)kmb_result_code,
+    (function)kmb_result_code_pair_count,
+    (function)kmb_result_code_pair,
+    (function)kmb_result_code_match,
+    (function)kmb_code_match_name,
     (function)kmb_result_axis_count,
     (function)kmb_result_axis,
     (function)kmb_result_write_text,
@@ -1628,13 +1722,6 @@ static const function functions[] = {
     (function)kmb_part_reference_count,
     (function)kmb_part_reference,
     (function)kmb_part_reference_for,
-    (function)kmb_code_capture,
-    (function)kmb_code_destroy,
-    (function)kmb_code_get_info,
-    (function)kmb_code_get_kernel,
-    (function)kmb_code_get_image,
-    (function)kmb_code_save,
-    (function)kmb_code_hash,
     (function)kmb_knob_value,
     (function)kmb_verdict_name,
     (function)kmb_compare,
@@ -1650,6 +1737,8 @@ static const function functions[] = {
     (function)kmb_counters_get_info,
     (function)kmb_counters_row_count,
     (function)kmb_counters_name,
+    (function)kmb_counters_launch,
+    (function)kmb_counters_occupancy,
     (function)kmb_counters_value,
     (function)kmb_trace_format_name,
     (function)kmb_trace_load,
@@ -1704,7 +1793,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 159 ? 0 : 1;
+  return count == 167 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -19,7 +19,7 @@ int main(void) {
 
 /* clang-format off */
 /* NOLINTBEGIN(bugprone-sizeof-expression) */
-_Static_assert(KMB_BACKEND_ABI == 3,
+_Static_assert(KMB_BACKEND_ABI == 4,
                "a new number: run scripts/abi_freeze.sh");
 _Static_assert(KMB_BACKEND_FROZEN == 0,
                "run scripts/abi_freeze.sh");
@@ -74,6 +74,12 @@ VALUE(KMB_SAMPLE_INVALID, 1);
 VALUE(KMB_SAMPLE_OVERLAP, 2);
 VALUE(KMB_SAMPLE_SPOILED, 4);
 
+MEMBER(kmb_error, status, 0, 4, int32_t);
+MEMBER(kmb_error, count, 4, 4, uint32_t);
+MEMBER(kmb_error, vendor, 8, 8, int64_t);
+MEMBER(kmb_error, message, 16, 256, char *);
+FINAL(kmb_error, 272);
+
 MEMBER(kmb_host, struct_size, 0, 8, size_t);
 MEMBER(kmb_host, ctx, 8, 8, void *);
 MEMBER(kmb_host, alloc, 16, 8, void *(*)(void *, size_t, size_t));
@@ -85,7 +91,11 @@ MEMBER(kmb_host, log, 48, 8, void (*)(void *, int32_t, const char *));
 MEMBER(kmb_host, fail, 56, 8, int32_t (*)(void *, int32_t, int64_t,
     const char *, ...));
 MEMBER(kmb_host, cancelled, 64, 8, int (*)(void *));
-GROWS(kmb_host, 72);
+MEMBER(kmb_host, error_save, 72, 8, void (*)(void *, kmb_error *));
+MEMBER(kmb_host, error_restore, 80, 8, void (*)(void *, const kmb_error *));
+MEMBER(kmb_host, callback_failed, 88, 8, int32_t (*)(void *,
+    const kmb_error *, const char *, int32_t, uint64_t));
+GROWS(kmb_host, 96);
 
 MEMBER(kmb_span, pointer, 0, 8, void *);
 MEMBER(kmb_span, bytes, 8, 8, uint64_t);
@@ -165,15 +175,28 @@ MEMBER(kmb_sample, slot, 40, 4, uint32_t);
 MEMBER(kmb_sample, flags, 44, 4, uint32_t);
 FINAL(kmb_sample, 48);
 
+MEMBER(kmb_shape, grid_x, 0, 4, uint32_t);
+MEMBER(kmb_shape, grid_y, 4, 4, uint32_t);
+MEMBER(kmb_shape, grid_z, 8, 4, uint32_t);
+MEMBER(kmb_shape, block_x, 12, 4, uint32_t);
+MEMBER(kmb_shape, block_y, 16, 4, uint32_t);
+MEMBER(kmb_shape, block_z, 20, 4, uint32_t);
+MEMBER(kmb_shape, registers, 24, 4, uint32_t);
+MEMBER(kmb_shape, local, 28, 4, uint32_t);
+MEMBER(kmb_shape, static_shared, 32, 4, uint32_t);
+MEMBER(kmb_shape, dynamic_shared, 36, 4, uint32_t);
+FINAL(kmb_shape, 40);
+
 MEMBER(kmb_device_op, name, 0, 8, const char *);
 MEMBER(kmb_device_op, start_ns, 8, 8, double);
 MEMBER(kmb_device_op, duration_ns, 16, 8, double);
 MEMBER(kmb_device_op, bytes, 24, 8, uint64_t);
 MEMBER(kmb_device_op, sample, 32, 4, uint32_t);
 MEMBER(kmb_device_op, stream, 36, 4, uint32_t);
-MEMBER(kmb_device_op, kind, 40, 4, int32_t);
-MEMBER(kmb_device_op, reserved, 44, 4, int32_t);
-FINAL(kmb_device_op, 48);
+MEMBER(kmb_device_op, shape, 40, 40, kmb_shape);
+MEMBER(kmb_device_op, kind, 80, 4, int32_t);
+MEMBER(kmb_device_op, reserved, 84, 4, int32_t);
+FINAL(kmb_device_op, 88);
 
 MEMBER(kmb_record_sink, struct_size, 0, 8, size_t);
 MEMBER(kmb_record_sink, ctx, 8, 8, void *);
@@ -200,7 +223,7 @@ GROWS(kmb_counter_request, 40);
 
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
 MEMBER(kmb_backend_ops, abi, 8, 4, uint32_t);
-MEMBER(kmb_backend_ops, timers, 12, 4, uint32_t);
+MEMBER(kmb_backend_ops, reserved, 12, 4, uint32_t);
 MEMBER(kmb_backend_ops, name, 16, 8, const char *);
 MEMBER(kmb_backend_ops, open, 24, 8, int32_t (*)(const kmb_host *,
     const char *, const kmb_device_params *, void **));
@@ -276,17 +299,19 @@ MEMBER(kmb_backend_ops, counters_open, 336, 8, int32_t (*)(void *,
 MEMBER(kmb_backend_ops, counters_collect, 344, 8, int32_t (*)(void *, void *,
     void (*)(void *, uint64_t, uint64_t, double), void *, uint64_t *));
 MEMBER(kmb_backend_ops, counters_close, 352, 8, void (*)(void *, void *));
-MEMBER(kmb_backend_ops, aligned, 360, 4, uint32_t);
-MEMBER(kmb_backend_ops, barriers, 364, 4, uint32_t);
-MEMBER(kmb_backend_ops, barrier_open, 368, 8, int32_t (*)(void *,
+MEMBER(kmb_backend_ops, occupancy, 360, 8, int32_t (*)(void *,
+    const kmb_shape *, kmb_occupancy *));
+MEMBER(kmb_backend_ops, aligned, 368, 4, uint32_t);
+MEMBER(kmb_backend_ops, barriers, 372, 4, uint32_t);
+MEMBER(kmb_backend_ops, barrier_open, 376, 8, int32_t (*)(void *,
     const kmb_barrier_desc *, void **));
-MEMBER(kmb_backend_ops, barrier_enqueue, 376, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, barrier_enqueue, 384, 8, int32_t (*)(void *, void *,
     void *));
-MEMBER(kmb_backend_ops, barrier_time, 384, 8, int32_t (*)(void *, void *,
+MEMBER(kmb_backend_ops, barrier_time, 392, 8, int32_t (*)(void *, void *,
     void *, const kmb_align *, double *));
-MEMBER(kmb_backend_ops, barrier_close, 392, 8, void (*)(void *, void *));
-MEMBER(kmb_backend_ops, barrier_text, 400, 8, const char *(*)(void *, void *));
-GROWS(kmb_backend_ops, 408);
+MEMBER(kmb_backend_ops, barrier_close, 400, 8, void (*)(void *, void *));
+MEMBER(kmb_backend_ops, barrier_text, 408, 8, const char *(*)(void *, void *));
+GROWS(kmb_backend_ops, 416);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

@@ -1,4 +1,4 @@
-/* The part of throws.cc that returns errors. */
+/* The part of throws_cases.hpp that returns errors. */
 #define KMB_NO_EXCEPTIONS 1
 #include <kmb/kmb.hpp>
 

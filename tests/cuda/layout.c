@@ -86,15 +86,25 @@ KMBI_CUPTI_RUNTIME_CALLS(RUNTIME_CALL)
 #define FIELD(ours, own, theirs, field)                \
   EQUAL(offsetof(ours, own), offsetof(theirs, field)); \
   EQUAL(sizeof(((ours *)0)->own), sizeof(((theirs *)0)->field))
-#define KERNEL(type)                                          \
-  FIELD(kmbi_cupti_kernel, kind, type, kind);                 \
-  FIELD(kmbi_cupti_kernel, start, type, start);               \
-  FIELD(kmbi_cupti_kernel, end, type, end);                   \
-  FIELD(kmbi_cupti_kernel, device, type, deviceId);           \
-  FIELD(kmbi_cupti_kernel, context, type, contextId);         \
-  FIELD(kmbi_cupti_kernel, stream, type, streamId);           \
-  FIELD(kmbi_cupti_kernel, correlation, type, correlationId); \
-  FIELD(kmbi_cupti_kernel, name, type, name);                 \
+#define KERNEL(type)                                                   \
+  FIELD(kmbi_cupti_kernel, kind, type, kind);                          \
+  FIELD(kmbi_cupti_kernel, start, type, start);                        \
+  FIELD(kmbi_cupti_kernel, end, type, end);                            \
+  FIELD(kmbi_cupti_kernel, device, type, deviceId);                    \
+  FIELD(kmbi_cupti_kernel, context, type, contextId);                  \
+  FIELD(kmbi_cupti_kernel, stream, type, streamId);                    \
+  FIELD(kmbi_cupti_kernel, correlation, type, correlationId);          \
+  FIELD(kmbi_cupti_kernel, name, type, name);                          \
+  FIELD(kmbi_cupti_kernel, registers, type, registersPerThread);       \
+  FIELD(kmbi_cupti_kernel, grid_x, type, gridX);                       \
+  FIELD(kmbi_cupti_kernel, grid_y, type, gridY);                       \
+  FIELD(kmbi_cupti_kernel, grid_z, type, gridZ);                       \
+  FIELD(kmbi_cupti_kernel, block_x, type, blockX);                     \
+  FIELD(kmbi_cupti_kernel, block_y, type, blockY);                     \
+  FIELD(kmbi_cupti_kernel, block_z, type, blockZ);                     \
+  FIELD(kmbi_cupti_kernel, static_shared, type, staticSharedMemory);   \
+  FIELD(kmbi_cupti_kernel, dynamic_shared, type, dynamicSharedMemory); \
+  FIELD(kmbi_cupti_kernel, local, type, localMemoryPerThread);         \
   _Static_assert(sizeof(kmbi_cupti_kernel) <= sizeof(type), #type)
 KERNEL(CUpti_ActivityKernel4);
 KERNEL(CUpti_ActivityKernel8);

@@ -8,10 +8,20 @@ What stands there already is replaced.
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'tools'))
+import amd_object  # noqa: E402, the path comes first
+
 
 def cubins(data):
     tiny = (data / 'tiny.cubin').read_bytes()
+    amd = amd_object.build()
     return {
+        'ok-amd': amd,
+        'ok-amd-dynamic': amd_object.build(
+            names=('_Z3onePf',), machine=amd_object.GFX942, target='x',
+            dynamic=True),
+        'bad-amd-note': amd.replace(b'.symbol', b'.\xdfymbol'),
+        'bad-amd-arch': amd_object.build(machine=0xee),
         'ok-tiny': tiny,
         'ok-older': (data / 'older.cubin').read_bytes(),
         'bad-cut': tiny[:3 * len(tiny) // 4],
@@ -34,6 +44,10 @@ def listings(data):
         'ok-loops': b'Function : k\n/*0000*/ MOV R0, RZ ;\n.a:\n/*0010*/ '
                     b'LDG.E R2, [R4.64] ;\n/*0020*/ @P0 BRA 0x10 ;\n'
                     b'/*0030*/ BRA P1, `(.a) ;\n/*0040*/ EXIT ;\n',
+        'ok-amd': (data / 'amd.objdump').read_bytes()[:6000],
+        'ok-amd-loop': b'0000000000001000 <k>:\n\tv_nop // 000000001000: '
+                       b'7E000000\n\ts_branch 65534 // 000000001004: BF82FFFE '
+                       b'<k>\n\ts_nop 0 // 000000001008: BF800000\n',
         'bad-none': b'/*0000*/ LDG.E R0, [R2] ;\n',
     }
 

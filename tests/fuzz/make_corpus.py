@@ -37,6 +37,16 @@ def main():
     op = {'kind': 'kernel', 'name': '_Z1kPf', 'stream': 7, 'bytes': 0,
           'start_ns': 0, 'duration_ns': 9.5, 'min_ns': 9, 'max_ns': 10.25,
           'share_pct': 99.5}
+    kernel = {'name': '_Z1kPf', 'demangled': 'k(float*)',
+              'architecture': 'sm_90', 'sha256': '0a' * 32,
+              'code_sha256': '0b' * 32, 'file': '_Z1kPf.cubin',
+              'grid': [1, 2, 4294967295], 'block': [32, 1, 1], 'launches': 1,
+              'dynamic_shared_bytes': 0, 'registers': 40,
+              'static_shared_bytes': 128, 'local_bytes': 16,
+              'max_threads': 1024, 'blocks_per_unit': 8, 'code_offset': 64,
+              'code_bytes': 512}
+    bare = {'name': 'q', 'grid': [1, 1, 1], 'block': [1, 1, 1], 'launches': 2,
+            'dynamic_shared_bytes': 4096, 'reason': 'loaded before'}
     text = json.dumps(one, indent=1)
 
     def changed(name, change):
@@ -63,6 +73,9 @@ def main():
              'bytes': '18446744073709551615'}]))
     changed('ok-op-later', lambda d, r: r.update(ops=[
         {**op, 'kind': 'teleport', 'by': None}]))
+    changed('ok-code', lambda d, r: r.update(
+        code=[kernel, bare, {**kernel, 'grid': [9, 1, 1]}], code_omitted=0,
+        code_unseen=0))
     put('ok-escapes', text.replace('"axes"', '"\\u0061xes"'))
     put('ok-zero', text.replace('"version": 1,', '"version": 1, "x": -0.0,', 1))
     for i in range(1, 8):
@@ -77,6 +90,10 @@ def main():
     changed('bad-op', lambda d, r: r.update(ops=[{**op, 'start_ns': -1}]))
     changed('bad-op-name', lambda d, r: r.update(ops=[{**op, 'name': 1}]))
     changed('bad-ops', lambda d, r: r.update(ops={}))
+    changed('bad-code', lambda d, r: r.update(
+        code=[{**kernel, 'file': '../k.cubin'}]))
+    changed('bad-code-part', lambda d, r: r.update(
+        code=[{**bare, 'registers': 40}]))
     put('bad-twice', text.replace('"version": 1', '"version": 1, "version": 1',
                                   1))
     put('bad-utf8', text.replace('some cpu', 'some \udcff', 1))

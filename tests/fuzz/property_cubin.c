@@ -12,7 +12,9 @@ int fuzz_cubin(const uint8_t *data, size_t size) {
     REQUIRE(!image.kernels && !image.kernel_count);
     return 0;
   }
-  REQUIRE(image.bytes == size && strncmp(image.arch, "sm_", 3) == 0);
+  bool amd = image.maker == CODE_AMD;
+  REQUIRE(image.bytes == size);
+  REQUIRE(strncmp(image.arch, amd ? "gfx" : "sm_", 3) == 0);
   for (size_t i = 0; i < image.kernel_count; i++) {
     const code_kernel *k = &image.kernels[i];
     REQUIRE(k->name && *k->name);

@@ -42,6 +42,8 @@ static void use(const kmb_results *list) {
     const kmb_result *result = NULL;
     REQUIRE_OK(kmb_results_get(list, i, &result));
     REQUIRE_OK(kmb_result_write_text(result, discard, NULL));
+    kmb_code_match match = kmb_result_code_match(result, result);
+    REQUIRE(match == KMB_CODE_UNKNOWN || kmb_result_code_count(result));
   }
   REQUIRE_OK(kmb_results_write_table(list, discard, NULL));
 }

@@ -2,7 +2,10 @@
  * whether the driver's attributes are those that the file states, and whether
  * measuring is as before afterwards. JSON to the file that is named.
  *
- * usage: gpu_code [OUTPUT.json [KERNELS.cubin [FOLDER]]] */
+ * usage: gpu_code [OUTPUT.json [KERNELS.cubin [NAME.d]]]
+ *
+ * NAME.d gets the captured image, and NAME.json a result that lists it, for
+ * `kmb code NAME.json`. */
 #include <stdlib.h>
 
 #include "../require.h"
@@ -58,6 +61,35 @@ static kmb_code_kernel only_kernel(const kmb_code *code) {
   return k;
 }
 
+static kmb_status put(void *user, const void *data, size_t bytes) {
+  return fwrite(data, 1, bytes, user) == bytes ? KMB_OK : KMB_ERR_IO;
+}
+
+/* FOLDER is NAME.d. */
+static void save(const kmb_code *code, const char *folder) {
+  const double ns[] = {1};
+  kmb_bench_params p = kmb_bench_params_init();
+  kmb_code_kernel k = kmb_code_kernel_init();
+  kmb_result *r = NULL;
+  char path[4096];
+  REQUIRE_OK(kmb_code_save(code, folder));
+  p.name = "captured";
+  p.flags = KMB_BENCH_NO_CEILINGS;
+  p.code = code;
+  REQUIRE_OK(kmb_result_from_samples(g.device, &p, ns, 1, 0, &r));
+  REQUIRE_EQ(kmb_result_code_count(r), 1);
+  REQUIRE_OK(kmb_result_code(r, 0, &k));
+  REQUIRE(k.file && k.code_hash);
+  REQUIRE_EQ(kmb_result_code_match(r, r), KMB_CODE_SAME);
+  REQUIRE(strlen(folder) > 2);
+  snprintf(path, sizeof path, "%.*s.json", (int)strlen(folder) - 2, folder);
+  FILE *to = fopen(path, "w");
+  REQUIRE(to);
+  REQUIRE_OK(kmb_result_write_json(r, put, to));
+  REQUIRE_EQ(fclose(to), 0);
+  kmb_result_destroy(r);
+}
+
 /* The captured image is the file to the byte; what the driver says is what
  * cuobjdump reads in it. */
 static void a_cubin_is_captured(uint64_t size, const char *folder) {
@@ -83,7 +115,13 @@ static void a_cubin_is_captured(uint64_t size, const char *folder) {
   REQUIRE_EQ(k.block_x, THREADS);
   REQUIRE(k.flags & KMB_CODE_HAS_OCCUPANCY);
   REQUIRE(k.blocks_per_unit >= 1);
-  if (folder) REQUIRE_OK(kmb_code_save(code, folder));
+  /* Where its instructions stand, as kmb code reads the file. */
+  REQUIRE_EQ(k.code_bytes % 128, 0);
+  REQUIRE(k.code_bytes && k.code_offset + k.code_bytes <= size);
+  REQUIRE_OK(kmb_code_hash(file + k.code_offset, k.code_bytes, hash));
+  REQUIRE_STR(k.code_hash, hash);
+  REQUIRE_STR(k.file, "_Z6spillsILi36EEvPKfPf.cubin");
+  if (folder) save(code, folder);
   kmb_code_destroy(code);
   /* Again: its image was loaded before now. */
   REQUIRE_OK(kmb_code_capture(g.device, launch, &w, &code));

@@ -1,13 +1,17 @@
-/* Hardware counters of a few kernels, cold and warm: JSON to the file that is
- * named, a table to stdout. With "launch" it launches the same kernels, once
- * each and in the same order, for another profiler to read. */
+/* Hardware counters of a few kernels and of a bf16 product of cuBLAS, where
+ * that is, cold and warm: JSON to the file that is named, a table to stdout.
+ * With "launch" it launches the same kernels, once each and in the same order,
+ * for another profiler to read. */
+#include "../../examples/cuda_gemm/blas.h"
 #include "report.h"
 
 #define MIB (UINT64_C(1) << 20)
 
+enum { ROWS = 4096, INNER = 4096, TOKENS = 2048 }; /* of the product */
+
 typedef struct shape {
-  const char *key, *kernel;
-  uint64_t bytes; /* of the input */
+  const char *key, *kernel; /* kernel NULL: the product */
+  uint64_t bytes;           /* of the input */
   unsigned grid, block;
   bool writes; /* as much as it reads */
 } shape;
@@ -18,6 +22,7 @@ static const shape shapes[] = {
     {"copy 512 MiB", "test_copy", 512 * MIB, 1056, 512, true},
     {"copy 8 MiB, one block", "test_copy", 8 * MIB, 1, 512, true},
     {"rows 64 MiB", "test_dot", 64 * MIB, 4096, 256, false},
+    {"bf16 product", NULL, 2 * (uint64_t)ROWS *INNER, 0, 0, true},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -27,6 +32,8 @@ typedef struct work {
   kmbi_cu_function kernel;
   kmbi_cu_pointer sink;
 } work;
+
+static blas *product; /* NULL: there is no cuBLAS */
 
 static kmb_status run(const work *w, void *from, void *to, void *stream) {
   uint64_t count = w->s->bytes / 16;
@@ -44,7 +51,29 @@ static kmb_status run(const work *w, void *from, void *to, void *stream) {
 
 static kmb_status launch(void *user, const kmb_launch *l) {
   const work *w = user;
+  if (!w->s->kernel)
+    return blas_project(product, l->stream, l->args[0], l->args[1], l->args[2],
+                        ROWS, INNER, TOKENS);
   return run(w, l->args[0], w->s->writes ? l->args[1] : NULL, l->stream);
+}
+
+static kmb_buffers *product_buffers(gpu *g) {
+  static const char *const names[] = {"weights", "activations", "out"};
+  const uint64_t bytes[] = {2 * (uint64_t)ROWS * INNER,
+                            2 * (uint64_t)TOKENS * INNER,
+                            2 * (uint64_t)TOKENS * ROWS};
+  kmb_buffer_desc d[3];
+  kmb_buffers *buffers = NULL;
+  for (int i = 0; i < 3; i++) {
+    d[i] = kmb_buffer_desc_init();
+    d[i].name = names[i];
+    d[i].dtype = KMB_BF16;
+    d[i].role = i < 2 ? KMB_INPUT : KMB_OUTPUT;
+    d[i].bytes = bytes[i];
+  }
+  if (kmb_buffers_create(g->device, d, sizeof d[0], 3, NULL, &buffers))
+    fprintf(stderr, "buffers: %s\n", kmb_last_error(NULL, NULL));
+  return buffers;
 }
 
 /* The values that are known, by the names of the metrics. */
@@ -63,7 +92,8 @@ static void print_values(FILE *json, const kmb_counters *c) {
 
 /* Twice: the second call of a device is the cheaper one. */
 static bool count(gpu *g, FILE *json, const kmb_bench_params *p, const shape *s,
-                  const char *state, bool first) {
+                  const char *state) {
+  static bool second;
   kmb_counters *c = NULL;
   double ms[2] = {0, 0};
   for (int i = 0; i < 2; i++) {
@@ -82,9 +112,10 @@ static bool count(gpu *g, FILE *json, const kmb_bench_params *p, const shape *s,
           "%s\n  {\"name\": \"%s\", \"state\": \"%s\", \"mode\": \"%s\", "
           "\"passes\": %llu, \"taken\": %llu, \"kernels\": %llu, \"wall_ms\": "
           "[%.2f, %.2f],\n   \"metrics\": {",
-          first ? "" : ",", s->key, state, info.mode,
+          second ? "," : "", s->key, state, info.mode,
           (unsigned long long)info.passes, (unsigned long long)info.taken,
           (unsigned long long)info.kernels, ms[0], ms[1]);
+  second = true;
   print_values(json, c);
   printf("%-22s %-5s %llu of %llu passes, %.0f then %.0f ms\n", s->key, state,
          (unsigned long long)info.taken, (unsigned long long)info.passes, ms[0],
@@ -97,37 +128,65 @@ static bool count(gpu *g, FILE *json, const kmb_bench_params *p, const shape *s,
 static bool confirm(gpu *g, FILE *json, kmb_bench_params *p) {
   p->flags |= KMB_BENCH_CONFIRM_COLD;
   kmb_result *r = bench(g, p, "confirm");
-  if (!r) return false;
-  double ratio = result_f64(r, KMB_VALUE_COLD_RATIO, -1);
+  double ratio = r ? result_f64(r, KMB_VALUE_COLD_RATIO, -1) : -1;
   bool known = ratio >= 0;
-  if (!known) fprintf(stderr, "    %s\n", kmb_last_error(NULL, NULL));
+  if (r && !known) fprintf(stderr, "    %s\n", kmb_last_error(NULL, NULL));
   fprintf(json, "},\n   \"cold_ratio\": %.6f, \"time_us\": %.4f}", ratio,
-          result_f64(r, KMB_VALUE_TIME, 0) / 1e3);
+          r ? result_f64(r, KMB_VALUE_TIME, 0) / 1e3 : 0);
   printf("%28s cold_ratio %.4f\n", "", ratio);
   kmb_result_destroy(r);
   return known;
 }
 
-static bool one(gpu *g, FILE *json, const shape *s, bool warm, bool first) {
-  kmb_buffers *buffers = move_buffers(g, s->bytes, s->writes, 0);
-  work w = {g, s, gpu_kernel(g, s->kernel), 0};
+static bool one(gpu *g, FILE *json, const shape *s, bool warm) {
+  kmb_buffers *buffers =
+      s->kernel ? move_buffers(g, s->bytes, s->writes, 0) : product_buffers(g);
+  work w = {g, s, s->kernel ? gpu_kernel(g, s->kernel) : NULL, 0};
   CU(g, cuMemAlloc, &w.sink, 64 << 10);
   kmb_bench_params p =
       params_for(&modes[0], warm ? KMB_CACHE_WARM : KMB_CACHE_COLD);
   p.launch = launch;
   p.launch_user = &w;
   p.buffers = buffers;
-  bool good = count(g, json, &p, s, warm ? "warm" : "cold", first) &&
-              confirm(g, json, &p);
+  bool good =
+      count(g, json, &p, s, warm ? "warm" : "cold") && confirm(g, json, &p);
   kmb_buffers_destroy(buffers);
   CU(g, cuMemFree, w.sink);
   return good;
+}
+
+static bool is_there(const shape *s) {
+  return s->kernel || product;
+}
+
+static void wait_for(gpu *g) {
+  while (g->cu.cuStreamQuery(g->stream) == KMBI_CU_NOT_READY) {
+  }
+}
+
+static void launch_product(gpu *g) {
+  kmbi_cu_pointer at[3] = {0, 0, 0};
+  const size_t bytes[] = {(size_t)2 * ROWS * INNER, (size_t)2 * TOKENS * INNER,
+                          (size_t)2 * TOKENS * ROWS};
+  if (!product) return;
+  for (int i = 0; i < 3; i++) {
+    CU(g, cuMemAlloc, &at[i], bytes[i]);
+    CU(g, cuMemsetD32Async, at[i], 0x3f803f80, bytes[i] / 4, g->stream);
+  }
+  if (blas_project(product, g->stream, (void *)(uintptr_t)at[0],
+                   (void *)(uintptr_t)at[1], (void *)(uintptr_t)at[2], ROWS,
+                   INNER, TOKENS))
+    fputs("the product failed\n", stderr);
+  wait_for(g);
+  for (int i = 0; i < 3; i++)
+    CU(g, cuMemFree, at[i]);
 }
 
 /* For another profiler: nothing of the library's is launched. */
 static int launch_all(gpu *g) {
   for (size_t i = 0; i < SHAPES; i++) {
     const shape *s = &shapes[i];
+    if (!s->kernel) continue;
     work w = {g, s, gpu_kernel(g, s->kernel), 0};
     kmbi_cu_pointer from = 0, to = 0;
     CU(g, cuMemAlloc, &w.sink, 64 << 10);
@@ -136,31 +195,47 @@ static int launch_all(gpu *g) {
     CU(g, cuMemsetD32Async, from, 0x3f800000, s->bytes / 4, g->stream);
     if (run(&w, (void *)(uintptr_t)from, (void *)(uintptr_t)to, g->stream))
       return 1;
-    while (g->cu.cuStreamQuery(g->stream) == KMBI_CU_NOT_READY) {
-    }
+    wait_for(g);
     CU(g, cuMemFree, to);
     CU(g, cuMemFree, from);
     CU(g, cuMemFree, w.sink);
   }
+  launch_product(g);
   return 0;
+}
+
+/* In the device's context, which is current here. */
+static void open_product(void) {
+  const char *why = "";
+  product = blas_open(&why);
+  if (product && !blas_prepare(product)) return;
+  printf("no product: %s\n", product ? "cuBLAS does not start" : why);
+  blas_close(product);
+  product = NULL;
 }
 
 int main(int argc, char **argv) {
   gpu g;
   bool good = true;
-  gpu_open(&g, "cuda:0", NULL);
-  if (argc > 1 && strcmp(argv[1], "launch") == 0) {
+  bool launches = argc > 1 && strcmp(argv[1], "launch") == 0;
+  gpu_open_quietly(&g, "cuda:0", NULL);
+  open_product();
+  if (launches) {
     int code = launch_all(&g);
+    blas_close(product);
     gpu_close(&g);
     return code;
   }
   FILE *json = report_open(&g, argc > 1 ? argv[1] : NULL);
   fprintf(json, " \"counters\": [");
-  for (size_t i = 0; good && i < SHAPES; i++)
-    good = one(&g, json, &shapes[i], false, i == 0);
-  if (good) good = one(&g, json, &shapes[0], true, false);
+  for (size_t i = 0; i < SHAPES; i++) {
+    if (!is_there(&shapes[i])) continue;
+    good = one(&g, json, &shapes[i], false) && good;
+  }
+  good = one(&g, json, &shapes[0], true) && good;
   fprintf(json, "\n ]}\n");
   int code = report_close(json);
+  blas_close(product);
   gpu_close(&g);
   return good ? code : 1;
 }

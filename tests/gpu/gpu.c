@@ -69,7 +69,13 @@ static void print_log(void *user, kmb_log_level level, const char *message) {
   fprintf(stderr, "    log %d: %s\n", (int)level, message);
 }
 
-void gpu_open(gpu *g, const char *name, const kmb_device_params *callers) {
+void gpu_open(gpu *g, const char *name, const kmb_device_params *params) {
+  gpu_open_quietly(g, name, params);
+  g->ghz = measure_ghz(g);
+}
+
+void gpu_open_quietly(gpu *g, const char *name,
+                      const kmb_device_params *callers) {
   kmb_hooks hooks = kmb_hooks_init();
   kmb_device_params own = kmb_device_params_init();
   const kmb_device_params *params = callers ? callers : &own;
@@ -96,7 +102,6 @@ void gpu_open(gpu *g, const char *name, const kmb_device_params *callers) {
   CU(g, cuModuleLoadData, &g->module, gpu_kernels_ptx);
   CU(g, cuStreamCreate, &g->stream, KMBI_CU_STREAM_NON_BLOCKING);
   (void)kmb_device_attr_u64(g->device, KMB_DEVICE_LLC_BYTES, &g->llc);
-  g->ghz = measure_ghz(g);
 }
 
 void gpu_close(gpu *g) {

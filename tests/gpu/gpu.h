@@ -24,6 +24,9 @@ typedef struct gpu {
 
 /* name: "cuda:N", N the driver's ordinal. */
 void gpu_open(gpu *g, const char *name, const kmb_device_params *params);
+/* Without the clock: nothing is launched. */
+void gpu_open_quietly(gpu *g, const char *name,
+                      const kmb_device_params *params);
 void gpu_close(gpu *g);
 /* Loads the driver alone; false where there is none. */
 bool gpu_driver(kmbi_cu_driver *cu);

@@ -170,6 +170,27 @@ static void session_there(spin_work *w, kmbi_cu_stream stream,
   kmb_result_destroy(r);
 }
 
+/* Candidates that take turns share a context. */
+static void compare_there(spin_work *w, kmbi_cu_stream stream) {
+  for (int both = 0; both < 2; both++) {
+    kmb_comparison *comparison = NULL;
+    kmb_bench_params p[2] = {kmb_bench_params_init(), kmb_bench_params_init()};
+    kmb_candidate c[2] = {kmb_candidate_init(), kmb_candidate_init()};
+    for (int i = 0; i < 2; i++) {
+      p[i].name = i ? "b" : "a";
+      p[i].launch = spin_launch;
+      p[i].launch_user = w;
+      p[i].stream = i || both ? stream : NULL;
+      c[i].bench = &p[i];
+    }
+    kmb_status status =
+        kmb_compare(g.device, c, sizeof c[0], 2, NULL, &comparison);
+    REQUIRE_STATUS(status, both ? KMB_OK : KMB_ERR_BUSY);
+    if (!both) REQUIRE_HAS(kmb_last_error(NULL, NULL), "another context");
+    kmb_comparison_destroy(comparison);
+  }
+}
+
 void a_stream_of_another_context_serves(void) {
   kmbi_cu_context other = NULL;
   kmbi_cu_module module = g.module;
@@ -181,6 +202,7 @@ void a_stream_of_another_context_serves(void) {
   spin_work w = spin_of(5);
   bench_there(&w, stream);
   session_there(&w, stream, other);
+  compare_there(&w, stream);
   CU(&g, cuCtxSetCurrent, other);
   CU(&g, cuStreamDestroy, stream);
   CU(&g, cuModuleUnload, g.module);

@@ -97,18 +97,100 @@ def sources(check, folder, document):
     check.run([trace, both, '--markdown'], 0, '**Payoff of new:** the step')
     row['name'] = 'third'
     comparison['rows'].append(dict(row, name='fourth', ratio=0.8))
+    comparison['document']['results'] = [old, dict(new, name='third'),
+                                         dict(new, name='fourth')]
     compared = write(folder, 'three.json', comparison)
-    check.run([trace, compared], 1, '--candidate')
-    check.run([trace, compared, '--candidate', 'fifth'], 1, '"fifth"')
+    for words in ([], ['--candidate', 'fifth'], ['--candidate', 'old']):
+        for part in ('three.json: third', 'three.json: fourth'):
+            check.run([trace, compared] + words, 1, part)
     got = json.loads(check.run([trace, compared, '--candidate', 'third',
                                 '--json'], 0))
     check.near(got['ratio'], 0.5, 'the ratio of the candidate')
     warm = write(folder, 'warm.json',
                  dict(document, results=[dict(new, cache_state='WARM')]))
     check.run([trace, first, warm], 1, 'cache state')
-    check.run([trace, first, both], 1, 'holds 2 results, not 1')
-    check.run([trace, first], 1, 'holds 1 results, not 2')
+    check.run([trace, first, both], 1, '2 results may be the new one, not 1')
+    check.run([trace, first, both], 1, 'both.json: new')
+    check.run([trace, first], 1, '1 results may be both, not 2')
+    check.run([trace, first], 1, 'first.json: ' + old['name'])
+    del row['ratio']
+    check.run([trace, write(folder, 'none.json', comparison), '--candidate',
+               'third'], 1, 'none.json: the comparison has no ratio of "third"')
+    comparison['rows'].pop()
+    check.run([trace, write(folder, 'less.json', comparison)], 2,
+              'less.json: a comparison has 2 rows for 3 results')
+    comparison['rows'].append(row)
+    for wrong in (3, -1, 'x'):
+        comparison['baseline'] = wrong
+        check.run([trace, write(folder, 'base.json', comparison)], 2,
+                  'base.json: baseline')
+    comparison['baseline'] = 0
+    comparison['rows'][2] = dict(row, name='fourth', ratio=0.8)
+    del comparison['document']['results'][0]['time_ns']
+    old['absent'] = dict(old['absent'], time_ns='gone')
+    check.run([trace, write(folder, 'gone.json', comparison), '--candidate',
+               'fourth'], 1, 'gone.json: "old"')
     return trace
+
+
+def at(result, name, factor, **axes):
+    made = changed(result, name, factor)
+    made['axes'] = [{'key': k, 'value': v} for k, v in axes.items()]
+    return made
+
+
+def lines(folder, name, documents):
+    return write(folder, name,
+                 ''.join(json.dumps(d) + '\n' for d in documents))
+
+
+def sweeps(check, folder, document, trace):
+    """JSON lines, several points, several comparisons: what is meant is said or
+    listed, never guessed."""
+    base = copy.deepcopy(document['results'][0])
+    base['ops'] = base['ops'][:1]
+    result = [at(base, name, f, m=m, n='8') for m in '12'
+              for name, f in (('old', 1), ('new', 0.5 if m == '1' else 0.8))]
+    both = lines(folder, 'both.jsonl',
+                 [dict(document, results=[r]) for r in result])
+    first = lines(folder, 'old.jsonl', [dict(document, results=[r])
+                                        for r in result[::2]])
+    second = lines(folder, 'new.jsonl', [dict(document, results=[r])
+                                         for r in result[1::2]])
+    compared = lines(folder, 'compared.jsonl', [
+        {'schema': 'kmb-comparison', 'version': 1, 'baseline': 1,
+         'rows': [{'name': 'new', 'ratio': ratio, 'low': ratio - .01,
+                   'high': ratio + .01}, {'name': 'old'}],
+         'document': dict(document, results=pair)}
+        for ratio, pair in ((0.5, result[1::-1]), (0.8, result[:1:-1]))])
+    for files in ([both], [first, second], [compared]):
+        for m, ratio in (('1', 0.5), ('2', 0.8)):
+            got = json.loads(check.run([trace] + files + [
+                '--axis', 'n=8', '--axis', 'm=' + m, '--json'], 0))
+            check.near(got['ratio'], ratio, '%s at %s' % (files, m))
+            if got['name'] != 'new' or got['launches'] != 20 or \
+                    'isolated_ns' not in got:
+                print('%s: %r' % (files, got))
+                check.bad += 1
+        for part in ('m=1 n=8', 'm=2 n=8', 'and --axis choose of these'):
+            check.run([trace] + files, 1, part)
+            check.run([trace] + files + ['--axis', 'm=3'], 1, part)
+    # The names say which is which, whatever the order.
+    for words in (['--candidate', 'old'], ['--baseline', 'new'],
+                  ['--candidate', 'old', '--baseline', 'new']):
+        got = json.loads(check.run([trace, both, '--axis', 'm=1', '--json'] +
+                                   words, 0))
+        check.near(got['ratio'], 2, 'the ratio the other way')
+    check.run([trace, compared, '--axis', 'm=1', '--baseline', 'new'], 1,
+              '0 candidates')
+    check.run([trace, both, '--axis', 'm=1', '--baseline', 'other'], 1,
+              '0 results may be the old one')
+    for wrong in ('m', '=1', ''):
+        check.run([trace, both, '--axis', wrong], 1, 'KEY=VALUE')
+    check.run([trace, both] + ['--axis', 'm=1'] * 17, 1, 'up to 16 times')
+    with open(both, 'a', encoding='utf-8') as file:
+        file.write('{"schema": "kmb')
+    check.run([trace, both, '--axis', 'm=1'], 2, 'starts in line 5 has no end')
 
 
 def refusals(check, folder, trace):
@@ -131,8 +213,9 @@ def refusals(check, folder, trace):
     check.run([trace] + ratio + ['--kernel', '.', '--all-names'], 0,
               'the step gets')
     check.run([trace] + ratio + ['--json', '--markdown'], 1, 'exclude')
-    check.run([os.path.join(folder, 'absent'), 'x'], 1, 'cannot open')
-    check.run([trace, os.path.join(folder, 'absent')], 1, 'cannot open')
+    check.run([os.path.join(folder, 'absent')] + ratio, 3, 'absent')
+    check.run([trace, os.path.join(folder, 'absent')], 1,
+              'absent: No such file')
     with open(trace, encoding='utf-8') as file:
         text = file.read()
     cut = write(folder, 'cut.json', text[:len(text) // 2])
@@ -148,7 +231,9 @@ def main():
     with open(sys.argv[2], encoding='utf-8') as file:
         document = json.load(file)
     with tempfile.TemporaryDirectory() as folder:
-        refusals(check, folder, sources(check, folder, document))
+        trace = sources(check, folder, copy.deepcopy(document))
+        sweeps(check, folder, document, trace)
+        refusals(check, folder, trace)
     return 1 if check.bad else 0
 
 

@@ -317,6 +317,42 @@ static void untraced_graphs_are_refused(void) {
   kmb_trace_destroy(trace);
 }
 
+static void a_payoff_outlives_its_trace(void) {
+  kmb_trace *trace = load(CSV "1000,500,NVIDIA H200 (0),1,7,k1\n"
+                              "2000,700,NVIDIA H200 (0),1,7,k2\n");
+  kmb_payoff_params p = kmb_payoff_params_init();
+  kmb_payoff_candidate c;
+  kmb_payoff_change change = changed("k", 0.5);
+  p.kernel = "k";
+  kmb_payoff *payoff = evaluate(trace, &change, &p);
+  kmb_trace_destroy(trace);
+  REQUIRE_OK(kmb_payoff_get_candidate(payoff, 0, &c));
+  REQUIRE_STR(c.name, "k2");
+  REQUIRE_OK(kmb_payoff_get_candidate(payoff, 1, &c));
+  REQUIRE_STR(c.name, "k1");
+  kmb_payoff_destroy(payoff);
+}
+
+/* Without calls of the host there are bounds alone; a slower kernel's are of a
+ * loss. */
+static void bounds_of_a_loss_are_said_to_be_lost(void) {
+  static const struct {
+    double ratio;
+    const char *says;
+  } cases[] = {{0.5, "between 500.0 ns and 500.0 ns of 1.500 µs are saved"},
+               {2, "between 1.000 µs and 1.000 µs of 1.500 µs are lost"},
+               {1, "between 0 ns and 0 ns of 1.500 µs are saved"}};
+  kmb_trace *trace = load(CSV "1000,500,NVIDIA H200 (0),1,7,k\n"
+                              "2000,500,NVIDIA H200 (0),1,7,k\n");
+  for (size_t i = 0; i < 3; i++) {
+    kmb_payoff_change change = changed("k", cases[i].ratio);
+    kmb_payoff *payoff = evaluate(trace, &change, NULL);
+    REQUIRE_HAS(summary_of(payoff).verdict, cases[i].says);
+    kmb_payoff_destroy(payoff);
+  }
+  kmb_trace_destroy(trace);
+}
+
 static void another_device_is_refused_unless_told(void) {
   kmb_trace *trace = load(CSV "1000,500,NVIDIA H200 (0),1,7,k\n"
                               "2000,500,NVIDIA H200 (0),1,7,k\n");
@@ -408,6 +444,35 @@ static void a_step_that_differs_is_told(void) {
   kmb_trace_destroy(trace);
 }
 
+/* A time has no bounds of a ratio. */
+static void the_time_alone_may_be_of_any_length(void) {
+  static const double good[] = {1e-9, 999e3, 1e6, 5e9, 1e17};
+  static const double bad[][3] = {
+      {-1, 0, 0},  {NAN, 0, 0},     {INFINITY, 0, 0}, {1e18, 0, 0},
+      {5, 6, 7},   {5, 3, 4},       {5, 0, 7},        {5, -1, 7},
+      {5, NAN, 7}, {5, 4, INFINITY}};
+  kmb_trace *trace = load(two);
+  kmb_payoff_change change = changed("other", 1);
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    change.isolated_low_ns = change.isolated_ns = change.isolated_high_ns =
+        good[i];
+    change.flags = KMB_PAYOFF_HAS_ISOLATED | KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
+    kmb_payoff_destroy(evaluate(trace, &change, NULL));
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    change.isolated_ns = bad[i][0];
+    change.isolated_low_ns = bad[i][1];
+    change.isolated_high_ns = bad[i][2];
+    change.flags = KMB_PAYOFF_HAS_ISOLATED;
+    if (i > 3) change.flags |= KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
+    refuses(trace, &change, NULL, KMB_ERR_INVALID, "the time alone");
+  }
+  change.flags = KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
+  change.isolated_low_ns = change.isolated_ns = change.isolated_high_ns = 5;
+  refuses(trace, &change, NULL, KMB_ERR_INVALID, "the time alone");
+  kmb_trace_destroy(trace);
+}
+
 static volatile uint64_t sink;
 
 static kmb_status count_to(void *user, const kmb_launch *l) {
@@ -433,7 +498,9 @@ static void a_comparison_is_a_change(void) {
     b[i].launch_user = &counts[i];
     c[i].bench = &b[i];
   }
-  REQUIRE_OK(kmb_compare(device, c, sizeof c[0], 2, NULL, &comparison));
+  kmb_compare_params p = kmb_compare_params_init();
+  p.max_wall_ns = 60e9; /* it may be slow here, under valgrind */
+  REQUIRE_OK(kmb_compare(device, c, sizeof c[0], 2, &p, &comparison));
   REQUIRE_OK(kmb_comparison_row(comparison, 1, &row));
   REQUIRE_OK(kmb_payoff_change_compared(comparison, 1, &change));
   REQUIRE_STR(change.name, "half");
@@ -476,6 +543,58 @@ static void all_three_are_written(void) {
   kmb_trace_destroy(trace);
 }
 
+/* A paragraph holds what a reviewer asks for. */
+static void markdown_says_what_becomes_of_the_gain(void) {
+  sim_init(&step);
+  for (int i = 0; i < LAYERS; i++)
+    sim_add(&step, SIM_LAUNCH, 0, 0, i % 2 ? "k" : "gemm", 60000);
+  sim_run(&step, "k", 1, text, sizeof text, 0);
+  kmb_trace *trace = load(text);
+  kmb_payoff_change change = changed("k", 0.5);
+  written words = {NULL, 0};
+  change.low = 0.4;
+  change.high = 0.6;
+  change.isolated_ns = 60000;
+  change.flags = KMB_PAYOFF_HAS_ISOLATED;
+  kmb_payoff *payoff = evaluate(trace, &change, NULL);
+  kmb_payoff_summary s = summary_of(payoff);
+  REQUIRE_OK(kmb_payoff_write_markdown(payoff, take_bytes, &words));
+  REQUIRE_HAS(words.data, ". Kernel `k`, ");
+  REQUIRE_HAS(words.data, " launches of 60.00 µs (alone 60.00 µs), new over "
+                          "old 0.5000 [0.4000, 0.6000]. Its launches save ");
+  REQUIRE(s.gain_ns == 30000.0 * (double)s.launches);
+  REQUIRE_HAS(words.data, ": 0 ns behind other work, 0 ns taken back by the "
+                          "host, ");
+  REQUIRE_HAS(words.data, " left for the step. Predicted step: ");
+  free(words.data);
+  kmb_payoff_destroy(payoff);
+  kmb_trace_destroy(trace);
+}
+
+static void markdown_of_others_is_no_markup(void) {
+  static const char *const names[] = {"a``b", "<b>`x`"};
+  sim_init(&step);
+  for (int i = 0; i < LAYERS; i++)
+    sim_add(&step, SIM_LAUNCH, 0, 0, names[i % 2], 60000);
+  sim_run(&step, "k", 1, text, sizeof text, 0);
+  kmb_trace *trace = load(text);
+  kmb_payoff_change change = changed(NULL, 0.5);
+  kmb_payoff_params params = kmb_payoff_params_init();
+  written words = {NULL, 0};
+  change.name = "<i>_x_ a_b\n*|$";
+  params.kernel = "a|b";
+  kmb_payoff *payoff = evaluate(trace, &change, &params);
+  REQUIRE_OK(kmb_payoff_write_markdown(payoff, take_bytes, &words));
+  REQUIRE_HAS(words.data, "**Payoff of &lt;i&gt;\\_x\\_ a_b \\*\\|\\$:** "
+                          "unknown: 2 kernels match; name one of them. "
+                          "Kernels ");
+  REQUIRE_HAS(words.data, "``` a``b ```");
+  REQUIRE_HAS(words.data, "`` <b>`x` ``");
+  free(words.data);
+  kmb_payoff_destroy(payoff);
+  kmb_trace_destroy(trace);
+}
+
 int main(void) {
   RUN(device_bound_step);
   RUN(host_bound_step);
@@ -489,10 +608,15 @@ int main(void) {
   RUN(ambiguity_is_listed);
   RUN(no_launch_is_refused);
   RUN(untraced_graphs_are_refused);
+  RUN(a_payoff_outlives_its_trace);
+  RUN(bounds_of_a_loss_are_said_to_be_lost);
   RUN(another_device_is_refused_unless_told);
   RUN(arguments_are_checked);
   RUN(a_step_that_differs_is_told);
+  RUN(the_time_alone_may_be_of_any_length);
   RUN(a_comparison_is_a_change);
   RUN(all_three_are_written);
+  RUN(markdown_says_what_becomes_of_the_gain);
+  RUN(markdown_of_others_is_no_markup);
   return 0;
 }

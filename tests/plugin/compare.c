@@ -316,19 +316,27 @@ static void axes_and_work_are_compared_whole(void) {
   match m;
   const kmb_pair one[] = {{"n", "1"}, {"m", "2"}}, two[] = {{"n", "1"}};
   const kmb_pair three[] = {{"n", "1"}, {"k", "2"}};
+  const kmb_pair turned[] = {{"m", "2"}, {"n", "1"}};
   kmb_work a = kmb_work_init(), b = kmb_work_init();
   match_begin(&m, "", 2);
   m.benches[0].axes = one;
   m.benches[0].axis_count = 2;
   m.benches[1].axes = two;
   m.benches[1].axis_count = 1;
-  match_fails(&m, KMB_ERR_INVALID, "KMB_COMPARE_ANY_AXES");
+  match_fails(&m, KMB_ERR_INVALID,
+              "axes of \"a\" (m=2) and of \"b\" (without m) differ; set "
+              "KMB_COMPARE_ANY_AXES");
   m.benches[1].axes = three;
   m.benches[1].axis_count = 2;
-  match_fails(&m, KMB_ERR_INVALID, "KMB_COMPARE_ANY_AXES");
+  match_fails(&m, KMB_ERR_INVALID, "\"a\" (m=2) and of \"b\" (without m)");
+  m.benches[0].axis_count = 0;
+  match_fails(&m, KMB_ERR_INVALID, "\"a\" (without n) and of \"b\" (n=1)");
+  m.benches[0].axis_count = 2;
   m.benches[1].axes = NULL;
-  match_fails(&m, KMB_ERR_INVALID, "ax");
-  m.benches[1].axes = one;
+  match_fails(&m, KMB_ERR_INVALID, "candidate \"b\": kmb_bench_params: axes");
+  /* In any order. */
+  m.benches[1].axes = turned;
+  match_run(&m);
   m.benches[0].work = &a;
   m.benches[1].work = &b;
   a.read_bytes = b.read_bytes = 1000;
@@ -360,7 +368,8 @@ static void what_differs_is_refused_by_name(void) {
   m.benches[0].axes = &small;
   m.benches[1].axes = &large;
   m.benches[0].axis_count = m.benches[1].axis_count = 1;
-  match_fails(&m, KMB_ERR_INVALID, "KMB_COMPARE_ANY_AXES");
+  match_fails(&m, KMB_ERR_INVALID, "\"a\" (n=1) and of \"b\" (n=2)");
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "KMB_COMPARE_ANY_AXES");
   m.p.flags = KMB_COMPARE_ANY_AXES;
   match_run(&m);
   m.benches[1].work = &work;
@@ -404,10 +413,11 @@ static void calls_that_make_no_sense_are_refused(void) {
   m.benches[1].name = "a";
   match_fails(&m, KMB_ERR_INVALID, "both named \"a\"");
   m.benches[1].name = NULL;
-  match_fails(&m, KMB_ERR_INVALID, "bench->name is needed");
+  match_fails(&m, KMB_ERR_INVALID, "candidate 1: kmb_candidate: bench->name");
   m.benches[1].name = "b";
   m.benches[1].rounds = 2;
-  match_fails(&m, KMB_ERR_UNSUPPORTED, "rounds");
+  match_fails(&m, KMB_ERR_UNSUPPORTED,
+              "candidate \"b\": kmb_candidate: rounds");
   m.benches[1].rounds = 1;
   kmb_comm *comms[1] = {NULL};
   REQUIRE_OK(kmb_comm_threads_create(1, NULL, comms));

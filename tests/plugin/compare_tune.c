@@ -197,7 +197,7 @@ static void knobs_that_make_no_sense_are_refused(void) {
   kmb_knob odd[2] = {{"block", blocks, 3}, {"stages", stages, 4}};
   begin_tuning(&m, &t, "");
   m.candidates[1].knobs = NULL;
-  match_fails(&m, KMB_ERR_INVALID, "knobs is NULL");
+  match_fails(&m, KMB_ERR_INVALID, "\"b\": kmb_candidate: knobs is NULL");
   m.candidates[1].knobs = odd;
   odd[1].value_count = 0;
   match_fails(&m, KMB_ERR_INVALID, "knob 1 lacks");

@@ -124,15 +124,16 @@ static kmb_status fail_call(const way *w, uint64_t at, kmb_status with) {
 static void each_call_may_fail(void) {
   for (int w = 0; w < WAYS; w++) {
     uint64_t calls = calls_of(&ways[w]);
-    uint64_t failed = 0;
+    uint64_t failed = 0, tried = 0;
     REQUIRE(calls > 50);
-    for (uint64_t at = 1; at <= calls; at++) {
+    for (uint64_t at = 1; at <= calls; at += heap_step()) {
       kmb_status status = fail_call(&ways[w], at, KMB_ERR_VENDOR);
       REQUIRE(status == KMB_OK || status == KMB_ERR_VENDOR);
       failed += status != KMB_OK;
+      tried++;
     }
     /* Few calls are ones that the engine can do without. */
-    REQUIRE(failed > calls * 3 / 4);
+    REQUIRE(failed > tried * 3 / 4);
   }
 }
 
@@ -141,7 +142,7 @@ static void each_call_may_fail(void) {
 static void each_call_may_be_busy(void) {
   for (int w = 0; w < WAYS; w++) {
     uint64_t calls = calls_of(&ways[w]);
-    for (uint64_t at = 1; at <= calls; at++) {
+    for (uint64_t at = 1; at <= calls; at += heap_step()) {
       kmb_status status = fail_call(&ways[w], at, KMB_ERR_BUSY);
       REQUIRE(status == KMB_OK || status == KMB_ERR_BUSY);
     }

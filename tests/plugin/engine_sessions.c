@@ -67,6 +67,23 @@ static void iterations_share_a_samples_time(void) {
   finish(&d.t);
 }
 
+static void a_sample_that_was_not_ended_is_said(void) {
+  const char *text = NULL;
+  for (int unfinished = 0; unfinished < 2; unfinished++) {
+    driven d;
+    start(&d, "");
+    begin_session(&d);
+    for (int i = 0; i < 8; i++)
+      REQUIRE_OK(sample(&d, 10000, 1));
+    if (unfinished) REQUIRE_OK(kmb_session_sample_begin(d.session));
+    end_session(&d);
+    REQUIRE_EQ(kmb_result_metadata_text(d.t.r, "session.unfinished", &text),
+               unfinished ? KMB_OK : KMB_ERR_UNAVAILABLE);
+    if (unfinished) REQUIRE_HAS(text, "begun and not ended");
+    finish(&d.t);
+  }
+}
+
 /* More than the ring holds: each comes once, in order. */
 static void samples_outnumber_the_ring(void) {
   driven d;
@@ -250,6 +267,7 @@ static void what_never_ends_is_lost(void) {
 int main(void) {
   RUN(the_devices_clock_times_what_lies_between);
   RUN(iterations_share_a_samples_time);
+  RUN(a_sample_that_was_not_ended_is_said);
   RUN(samples_outnumber_the_ring);
   RUN(marks_do_not_wait);
   RUN(host_time_is_taken_where_it_is_asked_for_or_all_there_is);

@@ -162,7 +162,9 @@ static void an_incomplete_table_is_unsupported(void) {
   refused(BAD("slot"), KMB_ERR_UNSUPPORTED, "\"plan_run\"");
   refused(BAD("cut"), KMB_ERR_UNSUPPORTED, "\"stream_wait\"");
   refused(BAD("tiny"), KMB_ERR_UNSUPPORTED, "says 8 bytes");
-  refused(BAD("clock"), KMB_ERR_UNSUPPORTED, "\"now\" and \"sleep\"");
+  refused(BAD("clock"), KMB_ERR_UNSUPPORTED, "\"now\" and not \"sleep\"");
+  refused(BAD("group"), KMB_ERR_UNSUPPORTED,
+          "\"counters_collect\" and not \"counters_close\"");
 }
 
 static void a_table_needs_a_proper_name(void) {

@@ -24,6 +24,17 @@ static void ranks_of_different_points_are_refused(void) {
   REQUIRE_HAS(p.guests[1].words, "name, axes or boundary");
   p.guests[2].t.p.axes = axes[0];
   works_again(&p);
+  /* In any order. */
+  const kmb_pair one[] = {{"m", "1"}, {"n", "2"}},
+                 other[] = {{"n", "2"}, {"m", "1"}},
+                 crossed[] = {{"m", "2"}, {"n", "1"}};
+  for (int r = 0; r < 3; r++) {
+    p.guests[r].t.p.axes = r == 1 ? other : one;
+    p.guests[r].t.p.axis_count = 2;
+  }
+  party_ok(&p);
+  p.guests[1].t.p.axes = crossed;
+  party_fails(&p, KMB_ERR_INVALID, "ranks 0 and 1 were given different");
   party_end(&p);
 }
 

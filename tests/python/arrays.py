@@ -77,6 +77,38 @@ class Slots(unittest.TestCase):
         with self.assertRaisesRegex(kmb.IncorrectError, 'out'):
             quick(lambda x, out: None, (x,), {'out': y}, outputs=['out'])
 
+    def test_candidates_have_slots_of_their_own(self):
+        x, y = torch.rand(4096), torch.zeros(4096)
+        few = {'min_wall_ms': 1e-6, 'max_wall_ms': 6e5, 'tune_wall_ms': 6e5,
+               'warmup_ms': 0, 'min_cycles': 8, 'max_cycles': 8, 'batch': 1}
+        places = {'a': set(), 'b': set()}
+
+        def scale(which, by):
+            def scaled(x, out, factor=by):
+                places[which].add((x.data_ptr(), out.data_ptr()))
+                torch.mul(x, factor, out=out)
+            return scaled
+
+        both = kmb.compare(
+            {'a': scale('a', 2), 'b': kmb.Candidate(
+                scale('b', 0), knobs={'factor': [3, 2]})},
+            (x,), {'out': y}, outputs=['out'], device=device(), tolerance=0.0,
+            check=lambda r, x, out: float((out - 2 * x).abs().max()), **few)
+        self.assertEqual(float(y.abs().max()), 0)
+        self.assertEqual(both['b'].config, {'factor': 2})
+        for row in both.rows:
+            self.assertEqual(row.result['cache_state'], 'ROTATED')
+            self.assertEqual(row.result['check'],
+                             'passed before and after timing')
+            self.assertGreaterEqual(len(places[row.name]),
+                                    row.result['slots'])
+        self.assertFalse({o for _, o in places['a']} &
+                         {o for _, o in places['b']})
+        unlike = [('warm', lambda: None, ()), ('cold', lambda x: None, (x,))]
+        with self.assertRaisesRegex(kmb.InvalidError, 'ANY_CACHE'):
+            kmb.compare(unlike, device=device(), **few)
+        kmb.compare(unlike, device=device(), any_cache=True, **few)
+
     def test_warm_arguments_exist_once(self):
         weights, x, y = torch.rand(4096), torch.rand(64), torch.rand(64)
         seen, written, cold = set(), set(), set()

@@ -1,5 +1,6 @@
 """Callables on CUDA tensors of torch; on a machine with a GPU."""
 import gc
+import threading
 import time
 import unittest
 import warnings
@@ -181,6 +182,39 @@ class Cuda(unittest.TestCase):
         self.assertIn('FALLBACK_TIMER', codes(result))
         self.assertTrue(seen.events())
         self.works()
+
+    def test_hardware_counters(self):
+        x = torch.rand(64 * MIB, device='cuda')  # past any cache
+        read = 'dram__bytes_read.sum'
+        try:
+            found = kmb.counters(lambda x: x * 2, (x,), metrics=[read])
+        except (kmb.NotPermittedError, kmb.UnsupportedError,
+                kmb.UnavailableError) as error:
+            self.skipTest(str(error))
+        self.assertEqual((len(found.kernels), found.cache), (1, 'cold'))
+        ratio = found.kernels[0].values[read] / (4 * x.numel())
+        self.assertLess(abs(ratio - 1), 0.05)
+        both = kmb.bench(lambda x: x * 2, (x,), launch='plain',
+                         confirm_cold=True)
+        self.assertEqual(both['counter_passes'], 1)
+        self.works()
+
+    @unittest.skipIf(torch.cuda.device_count() < 2, 'one GPU alone')
+    def test_two_ranks_in_threads(self):
+        found = [None, None]
+
+        def rank(r, comm):
+            x = torch.rand(MIB, device='cuda:%d' % r)
+            found[r] = kmb.bench(lambda x: x * 2, (x,), comm=comm)
+
+        threads = [threading.Thread(target=rank, args=(r, comm))
+                   for r, comm in enumerate(kmb.Comm.threads(2))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([r['world_size'] for r in found], [2, 2])
+        self.assertEqual(found[0].samples_ns, found[1].samples_ns)
 
     def test_how_long_a_call_takes(self):
         x = torch.rand(8 * MIB, device='cuda')

@@ -37,6 +37,12 @@ def broken(document):
             lambda r: r["ranks"][0].pop("median_ns"),
         "rank with a negative count":
             lambda r: r["ranks"][1].update(slowest=-1),
+        "kernel without a grid": lambda r: r["code"][0].pop("grid"),
+        "kernel with two sizes": lambda r: r["code"][0]["block"].pop(),
+        "short hash": lambda r: r["code"][0].update(sha256="00ff"),
+        "file elsewhere": lambda r: r["code"][0].update(file="../x.cubin"),
+        "file without a hash": lambda r: r["code"][0].pop("sha256"),
+        "some attributes": lambda r: r["code"][0].pop("local_bytes"),
         "metadata as number": lambda r: r["metadata"].update(a=1),
         "null": lambda r: r.update(time_ns=None),
     }
@@ -61,8 +67,8 @@ def main():
     keys = output(program, "keys").split()
     missing = [key for key in keys if key not in known]
     extra = set(known) - set(keys) - {
-        "axes", "absent", "findings", "ops", "ranks", "samples_ns", "metadata",
-        "metadata_absent"}
+        "axes", "absent", "findings", "ops", "ranks", "code", "samples_ns",
+        "metadata", "metadata_absent"}
     if missing or extra:
         sys.exit(f"schema lacks {missing}, has {sorted(extra)} too many")
     print("ok every value is in the schema")

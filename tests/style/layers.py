@@ -21,6 +21,8 @@ OUTSIDERS = ('tests/plugin/sim', 'tests/plugin/bad', 'tests/plugin/example')
 VENDORS = re.compile(r'^(cuda|cupti|nvml|nccl|rccl|hip/|hip_|roc|hsa/|mpi\.h$)')
 # What only a program that includes CUDA, HIP or MPI itself may include.
 ADAPTERS = ('kmb/cuda.h', 'kmb/hip.h', 'kmb/mpi.h', 'kmb/kmb.hpp')
+# A backend has its table of services: a plugin is not linked with the library.
+SERVED = re.compile(r'\bkmb_(last_error|status_name|status_text)\s*\(')
 # Says a file that nobody reads from end to end.
 WRITTEN = 'Written by scripts/'
 
@@ -117,6 +119,10 @@ def check(root):
             why = fault(root, path, named.group(1), named.group(2), inside)
             if why:
                 bad.append('%s includes %s: %s' % (path, named.group(2), why))
+        served = path.startswith('backends/') and SERVED.search(text)
+        if served:
+            bad.append('%s uses kmb_%s(): kmb_host has it'
+                       % (path, served.group(1)))
     return bad, seen
 
 
@@ -152,6 +158,7 @@ VIOLATIONS = [
     ('backends/host/x.c', '#include "../other/d.h"\n'),
     ('backends/host/x.c', '#include <cupti.h>\n'),
     ('backends/host/x.cu', '#include "../../lib/b.h"\n'),
+    ('backends/host/x.c', 'f(kmb_last_error(0, 0));\n'),
     ('tools/kmb/x.c', '# include "../../lib/b.h"\n'),
     ('tools/kmb/x.c', '#include <lib/b.h>\n'),
     ('examples/x.c', '#include <b.h>\n'),

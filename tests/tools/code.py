@@ -6,9 +6,12 @@ usage: code.py KMB FOLDER     (tests/data/code)
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+
+import amd_object
 
 SKIPPED = 77
 KMB, DATA = sys.argv[1:3]
@@ -97,6 +100,12 @@ def no_entries(image):
     return bytes(changed)
 
 
+def twice(image):
+    """The same with its kernel's symbol in place of the one before, too."""
+    at = image.find(b'\x12\x10') - 4
+    return image[:at - 24] + image[at:at + 24] + image[at:]
+
+
 def what_is_no_cubin_is_named(folder):
     tiny = content('tiny.cubin')
     inputs = {
@@ -108,6 +117,9 @@ def what_is_no_cubin_is_named(folder):
         'machine 62': tiny[:18] + b'\x3e' + tiny[19:],
         'unknown architecture, number 211': tiny[:49] + b'\xd3' + tiny[50:],
         'holds no kernels': no_entries(tiny),
+        'two kernels have the name _Z4tinyPi': twice(tiny),
+        'claim more code than the file holds': amd_object.build(
+            names=['k%d' % i for i in range(700)], overlap=True),
     }
     path = os.path.join(folder, 'input')
     for words, image in inputs.items():
@@ -308,6 +320,285 @@ def other_images_may_hold_the_same_code(folder):
     bad(1, '--list goes with', data('tiny.cubin'), '--list', '--json')
 
 
+def row(name, image=None, file=None, **more):
+    """A kernel as a result lists it."""
+    kept = {'sha256': hashlib.sha256(image).hexdigest(),
+            'file': file} if image else {'reason': 'it was loaded before'}
+    return {'name': name, 'grid': [2, 1, 1], 'block': [64, 1, 1],
+            'launches': 3, 'dynamic_shared_bytes': 4096, **kept, **more}
+
+
+def result(folder, name, *rows, images=(), ending='json'):
+    """NAME.json, and NAME.d with copies of these images."""
+    path = os.path.join(folder, name + '.' + ending)
+    one = {'axes': [], 'absent': {}, 'findings': [], 'samples_ns': [],
+           'metadata': {}, 'metadata_absent': {}, 'code': list(rows),
+           'code_omitted': 0, 'code_unseen': 0}
+    with open(path, 'w', encoding='utf-8') as file:
+        json.dump({'schema': 'kmb-result', 'version': 1, 'results': [one]},
+                  file)
+    os.makedirs(os.path.join(folder, name + '.d'), exist_ok=True)
+    for image in images:
+        with open(os.path.join(folder, name + '.d', image), 'wb') as file:
+            file.write(content(image))
+    return path
+
+
+DRIVER = {'registers': 12, 'static_shared_bytes': 1056, 'local_bytes': 0,
+          'max_threads': 96, 'blocks_per_unit': 8}
+
+
+def results_lead_to_their_images(folder):
+    tiny, more = content('tiny.cubin'), content('kernels.cubin')
+    path = result(folder, 'r',
+                  row('_Z4tinyPi', tiny, 'tiny.cubin', **DRIVER),
+                  row('_Z4tinyPi', tiny, 'tiny.cubin', grid=[5, 1, 1]),
+                  row('_Z4tinyPi', tiny, 'tiny.cubin'),
+                  row('copy_wide', more, 'kernels.cubin'), row('gone'),
+                  images=('tiny.cubin', 'kernels.cubin'))
+    status, out, err = run(path)
+    assert status == 0 and not err, err
+    for words in ('r.json: 2 images of what its results list',
+                  '  no image of gone: it was loaded before',
+                  'r.d/tiny.cubin: cubin for sm_90a', 'tiny(int*)',
+                  '3 times, grid 2x1x1, block 64x1x1, dynamic shared 4096 B',
+                  '8 blocks a multiprocessor',
+                  'registers 12, static shared 1056 B, local 0 B, max threads'):
+        assert words in out, (words, out)
+    assert 'copy_wide' in out and 'copy_narrow' not in out
+    assert out.count('launched') == 3
+    shown = good(path)
+    assert [k['name'] for i in shown['images'] for k in i['kernels']] == [
+        '_Z4tinyPi', 'copy_wide']
+    first, second = shown['images'][0]['kernels'][0]['launched']
+    assert first == {'launches': 3, 'grid': [2, 1, 1], 'block': [64, 1, 1],
+                     'dynamic_shared_bytes': 4096, **DRIVER}
+    assert second['grid'] == [5, 1, 1] and 'registers' not in second
+    assert shown['absent'] == [
+        {'kernels': 'gone', 'reason': 'it was loaded before'}]
+    shown = good(path, '--kernel', 'tiny.int')
+    assert len(shown['images']) == 1 and not shown['absent']
+    bad(1, 'list matches "nothing"; the first is _Z4tinyPi', path, '--kernel',
+        'nothing')
+    lines = os.path.join(folder, 'r.jsonl')
+    os.rename(path, lines)
+    assert len(good(lines)['images']) == 2
+    status, out, err = run(lines, '--kernel', 'wide', *LISTED)
+    assert status == 0 and not err and 'global load 16 B: 1' in out
+
+
+def missing_and_changed_images_are_named(folder):
+    tiny, older = content('tiny.cubin'), content('older.cubin')
+    code = good(data('tiny.cubin'))['kernels'][0]
+    at = tiny.find(b'NVIDIA Corp')
+    place = {'code_sha256': 'ab' * 32, 'code_offset': at, 'code_bytes': 8}
+
+    def shown(words, status, *rows, images=('tiny.cubin',)):
+        path = result(folder, 'm', *rows, images=images)
+        got, out, err = run(path)
+        assert got == status and words in out, (got, out, err)
+        assert 'not all of the code that its results list is there' in err
+        assert err.count('\n') == 1
+        absent = json.loads(run(path, '--json')[1])['absent']
+        assert len(absent) == 1 and absent[0]['kernels'] in out
+        return absent[0], out
+
+    absent, out = shown('missing: ' + os.path.join(folder, 'm.d/x.cubin') +
+                        ' of q, z: No such file', 1,
+                        row('q', older, 'x.cubin'), row('z', older, 'x.cubin'),
+                        row('q', older, 'x.cubin', grid=[7, 1, 1]),
+                        row('_Z4tinyPi', tiny, 'tiny.cubin'))
+    assert 'registers     12' in out
+    assert absent['sha256'] == hashlib.sha256(older).hexdigest()
+    assert absent['file'].endswith('m.d/x.cubin')
+    shown('it is another image than the result lists: sha256 ' +
+          hashlib.sha256(tiny).hexdigest()[:12], 2,
+          row('_Z4tinyPi', older, 'tiny.cubin'))
+    shown('no image of q: its image does not hold it', 2,
+          row('q', tiny, 'tiny.cubin'), row('_Z4tinyPi', tiny, 'tiny.cubin'))
+    shown('are not those whose hash the result lists', 2,
+          row('_Z4tinyPi', tiny, 'tiny.cubin', **place))
+    place['code_offset'] = 1 << 40
+    shown('are not those whose hash the result lists', 2,
+          row('_Z4tinyPi', tiny, 'tiny.cubin', **place))
+    start = next(i for i in range(len(tiny)) if hashlib.sha256(
+        tiny[i:i + code['code_bytes']]).hexdigest() == code['code_sha256'])
+    place = {'code_sha256': code['code_sha256'], 'code_offset': start,
+             'code_bytes': code['code_bytes']}
+    status, _, err = run(result(
+        folder, 'm', row('_Z4tinyPi', tiny, 'tiny.cubin', **place)))
+    assert status == 0 and not err
+    path = result(folder, 'none')
+    bad(2, 'its results list no code: it was not captured', path)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('{"schema": "other"}')
+    bad(2, 'schema', path)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('{')
+    bad(2, 'none.json: ', path)
+
+
+def results_are_compared_with_either(folder):
+    tiny, older = content('tiny.cubin'), content('older.cubin')
+    more = content('kernels.cubin')
+    old = result(folder, 'old', row('_Z4tinyPi', older, 'older.cubin'),
+                 row('lost'), images=('older.cubin',))
+    new = result(folder, 'new', row('_Z4tinyPi', tiny, 'tiny.cubin'),
+                 row('dot', more, 'kernels.cubin'),
+                 row('x', content('matrix.cubin'), 'matrix.cubin'),
+                 images=('tiny.cubin', 'kernels.cubin'))
+    diff = good(old, '--diff', data('tiny.cubin'))
+    assert diff['same_image'] is False and len(diff['kernels']) == 1
+    assert diff['a']['absent'][0]['kernels'] == 'lost'
+    diff = good(data('tiny.cubin'), '--diff', old)
+    assert 'images' not in diff['a'] and len(diff['b']['images']) == 1
+    status, out, err = run(old, '--diff', new, '--json')
+    diff = json.loads(out)
+    assert status == 1 and 'new.json: not all' in err
+    assert 'same_image' not in diff and diff['only_b'] == ['dot']
+    assert diff['kernels'][0]['file_a'].endswith('old.d/older.cubin')
+    assert diff['kernels'][0]['file_b'].endswith('new.d/tiny.cubin')
+    assert diff['kernels'][0]['same_code'] == (
+        good(data('older.cubin'))['kernels'][0]['code_sha256'] ==
+        good(data('tiny.cubin'))['kernels'][0]['code_sha256'])
+    status, out, err = run(old, '--diff', new)
+    assert status == 1
+    for words in ('old.json: lost is not there: it was loaded before',
+                  'new.json: x is not there: No such file', 'only in ' + new,
+                  os.path.join(folder, 'new.d', 'tiny.cubin') + ': sm_90a'):
+        assert words in out, (words, out)
+
+
+def write(folder, name, image):
+    path = os.path.join(folder, name)
+    with open(path, 'wb') as file:
+        file.write(image)
+    return path
+
+
+def code_objects_of_amd_are_read(folder):
+    for dynamic in (False, True):
+        path = write(folder, 'a.hsaco', amd_object.build(dynamic=dynamic))
+        image = good(path)
+        assert image['architecture'] == 'gfx90a:sramecc+:xnack-', image
+        first, second = image['kernels']
+        del second['classes_absent'], second['code_sha256']
+        assert second == {
+            'name': 'second', 'registers': 25, 'agprs': 4, 'sgprs': 14,
+            'spilled_vgprs': 18, 'spilled_sgprs': 2, 'wavefront': 64,
+            'max_threads': 256, 'shared_bytes': 2048, 'stack_bytes': 68,
+            'code_bytes': 12}
+        assert first['code_sha256'] == hashlib.sha256(
+            amd_object.CODE).hexdigest()
+        assert 'llvm-objdump' in first['classes_absent']
+    status, out, err = run(path)
+    assert status == 0 and not err
+    for words in ('code object for gfx90a:sramecc+:xnack-, ', 'VGPRs         24',
+                  'VGPR spills   18', 'LDS           1024 B',
+                  'scratch       68 B'):
+        assert words in out, (words, out)
+    path = write(folder, 'b.hsaco', amd_object.build(
+        machine=amd_object.GFX942, target='amdgcn-amd-amdhsa--gfx942'))
+    assert good(path)['architecture'] == 'gfx942'
+    diff = good(path, '--diff', os.path.join(folder, 'a.hsaco'))
+    assert all(k['same_code'] for k in diff['kernels'])
+    assert not diff['same_image'] and len(diff['kernels']) == 2
+    # Without metadata what the descriptor has is all that is known.
+    path = write(folder, 'c.hsaco', amd_object.build(notes=b''))
+    image = good(path)
+    assert image['architecture'] == 'gfx90a'
+    assert 'registers' not in image['kernels'][0]
+    assert image['kernels'][0]['shared_bytes'] == 1024
+    assert 'VGPRs         not stated' in run(path)[1]
+
+
+def bad_code_objects_of_amd_are_named(folder):
+    build = amd_object.build
+    whole = amd_object.metadata(('first',), '')
+    inputs = {
+        'cut short': build()[:-1],
+        'unknown architecture, number 0xee': build(machine=0xee),
+        'not of HSA': build(abi=0),
+        'kernel first has a descriptor and no function': build(functions=False),
+        'the descriptor of kernel first takes 63 bytes': build(descriptor=63),
+        'does not fit its section': build(descriptor=1 << 20),
+        'holds no kernels': build(names=()),
+        'metadata is malformed or cut short': build(
+            notes=amd_object.note(whole[:-9])),
+        'metadata is malformed': build(notes=amd_object.note(b'\x01')),
+        'metadata is malformed or': build(notes=amd_object.note(
+            b'\xde\xff\xff' + whole[3:])),
+        'a note is longer than its section': build(
+            notes=amd_object.note(whole)[:-40]),
+        'a bundle of code for several targets':
+            b'__CLANG_OFFLOAD_BUNDLE__' + bytes(8),
+    }
+    for words, image in inputs.items():
+        bad(2, words, write(folder, 'input', image))
+    # An object that is no ELF file any more, wherever it is cut.
+    image = build()
+    for size in range(5, len(image), 97):
+        bad(2, 'cut short', write(folder, 'input', image[:size]))
+    path = write(folder, 'input', build())
+    bad(1, 'none of its 2 kernels matches "third"', path, '--kernel', 'third')
+    named = ('--disassembler', stand_in(folder, 'llvm-objdump',
+                                        '[ "$1" = -d ] || exit 5\nexit 4\n'))
+    status, out, err = run(path, *named)
+    assert status == 3 and 'failed with status 4' in err and 'VGPRs' in out
+    bad(1, 'llvm-objdump (of LLVM or ROCm) is neither', path, '--list')
+
+
+def compiled(folder):
+    """tests/data/code/amd.cl as amd.objdump has it; None without a compiler."""
+    tools = [shutil.which(n) for n in ('clang-14', 'ld.lld')]
+    if None in tools:
+        return None
+    path, part = os.path.join(folder, 'amd.hsaco'), os.path.join(folder, 'o')
+    for command in (
+            [tools[0], '-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx90a', '-O2',
+             '-nogpulib', '-x', 'cl', '-cl-std=CL2.0', '-Xclang',
+             '-finclude-default-header', '-c', '-o', part, data('amd.cl')],
+            [tools[1], '-shared', '-o', path, part]):
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return None
+    return path
+
+
+def a_compilers_code_objects_are_read(folder):
+    path = compiled(folder)
+    if not path:
+        print('no clang-14 or lld that compiles for AMD GPUs: left out')
+        return
+    found = shutil.which('llvm-objdump-14')
+    for words in [('--listing', data('amd.objdump'))] + (
+            [('--disassembler', found)] if found else []):
+        image = good(path, *words)
+        kernels = {k['name']: k for k in image['kernels']}
+        assert sorted(kernels) == ['copy_narrow', 'copy_wide', 'matrix',
+                                   'spills', 'turn']
+        assert all(k['max_threads'] == 256 for k in image['kernels'])
+        assert kernels['turn']['shared_bytes'] == 1024
+        assert kernels['turn']['classes']['s_barrier'] == 1
+        assert kernels['matrix']['classes']['mfma'] == 1
+        assert flags_of(kernels['copy_narrow']) == ['NARROW_LOADS']
+        assert not flags_of(kernels['copy_wide'])
+        assert flags_of(kernels['spills']) == ['NARROW_LOADS', 'SPILLS']
+        spills = kernels['spills']
+        assert spills['spilled_vgprs'] > 0 and spills['stack_bytes'] > 0
+        assert spills['classes']['buffer_store_4'] == spills['spilled_vgprs']
+    image = good(path, '--expect', 'mfma', *words)
+    flags = {k['name']: flags_of(k) for k in image['kernels']}
+    assert 'MATRIX_UNIT_UNUSED' in flags['turn']
+    assert 'MATRIX_UNIT_UNUSED' not in flags['matrix']
+    status, out, err = run(path, '--kernel', 'copy_narrow', '--diff', path,
+                           '--other-kernel', 'copy_wide', *words,
+                           *(('--other-listing', words[1])
+                             if words[0] == '--listing' else ()))
+    assert status == 0 and not err and 'different code' in out
+    assert any(line.split() == ['global', 'load', '16', 'B', '0', '1', '+1']
+               for line in out.splitlines()), out
+
+
 def a_build_without_libelf_says_so():
     status, out, err = run(data('tiny.cubin'))
     if 'libelf was absent' not in err:
@@ -332,7 +623,13 @@ def main():
     a_listing_of_other_code_is_refused()
     a_missing_disassembler_is_said()
     kernels_are_compared()
-    for test in (disassemblers_are_found_and_run,
+    for test in (results_lead_to_their_images,
+                 missing_and_changed_images_are_named,
+                 results_are_compared_with_either,
+                 code_objects_of_amd_are_read,
+                 bad_code_objects_of_amd_are_named,
+                 a_compilers_code_objects_are_read,
+                 disassemblers_are_found_and_run,
                  a_failing_disassembler_is_said,
                  other_images_may_hold_the_same_code):
         with tempfile.TemporaryDirectory() as folder:

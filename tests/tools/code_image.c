@@ -6,6 +6,11 @@
 
 #include "require.h"
 
+/* The CUDA backend's own reader, which finds a captured kernel's code. */
+#include "session.h"
+
+#include <gelf.h>
+
 static uint8_t data[1 << 16];
 static size_t size;
 
@@ -187,6 +192,80 @@ static void changed_at_every_byte(const char *folder) {
     }
 }
 
+static void place_is(const char *name, bool want, uint64_t *offset,
+                     uint64_t *bytes) {
+  REQUIRE_EQ(kmbi_cuda_image_find(data, size, name, offset, bytes), want);
+}
+
+/* What a capture hashes is what kmb code does. */
+static void both_readers_find_the_same_code(const char *folder) {
+  static const char *const files[] = {"kernels.cubin", "matrix.cubin",
+                                      "older.cubin"};
+  uint64_t offset = 0, bytes = 0;
+  for (int f = 0; f < 3; f++) {
+    code_image image;
+    char why[CODE_WHY];
+    load(folder, files[f]);
+    REQUIRE_EQ(code_image_read(data, size, &image, why), EXIT_DONE);
+    for (size_t i = 0; i < image.kernel_count; i++) {
+      const code_kernel *k = &image.kernels[i];
+      place_is(k->name, true, &offset, &bytes);
+      REQUIRE(data + offset == k->code);
+      REQUIRE_EQ(bytes, k->code_bytes);
+    }
+    code_image_free(&image);
+  }
+  load(folder, "kernels.cubin");
+  place_is("copy", false, &offset, &bytes);
+  place_is("", false, &offset, &bytes);
+  /* Cut anywhere, it is found whole or not at all. */
+  for (size_t whole = size, n = 0; n < whole; n += 7) {
+    uint8_t *copy = malloc(n + 1);
+    REQUIRE(copy);
+    memcpy(copy, data, n);
+    if (kmbi_cuda_image_find(copy, n, "dot", &offset, &bytes))
+      REQUIRE(bytes && offset + bytes <= n);
+    free(copy);
+  }
+}
+
+/* Whatever byte is changed, what is found lies in the image. */
+static void the_backends_reader_trusts_nothing(const char *folder) {
+  static const uint8_t values[] = {0, 1, 0x7f, 0xff};
+  uint64_t offset = 0, bytes = 0;
+  unsigned found = 0;
+  load(folder, "tiny.cubin");
+  for (size_t n = 0; n < size; n++)
+    for (size_t v = 0; v < sizeof values; v++) {
+      uint8_t before = data[n];
+      data[n] = values[v];
+      if (kmbi_cuda_image_find(data, size, "_Z4tinyPi", &offset, &bytes)) {
+        REQUIRE(bytes && offset <= size && bytes <= size - offset);
+        found++;
+      }
+      data[n] = before;
+    }
+  REQUIRE(found > size && found < 4 * size);
+}
+
+/* A section that takes no room in the file has no instructions in it. */
+static void a_section_without_bytes_is_none(const char *folder) {
+  uint64_t offset = 0, bytes = 0, start = 0, length = 0;
+  GElf_Ehdr head;
+  load(folder, "tiny.cubin");
+  place_is("_Z4tinyPi", true, &offset, &bytes);
+  memcpy(&head, data, sizeof head);
+  for (unsigned i = 0; i < head.e_shnum; i++) {
+    GElf_Shdr section;
+    uint8_t *at = data + head.e_shoff + i * sizeof section;
+    memcpy(&section, at, sizeof section);
+    if (section.sh_offset != offset || section.sh_size != bytes) continue;
+    section.sh_type = SHT_NOBITS;
+    memcpy(at, &section, sizeof section);
+  }
+  place_is("_Z4tinyPi", false, &start, &length);
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
   known_answers(argv[1]);
@@ -197,5 +276,8 @@ int main(int argc, char **argv) {
   an_architecture_that_is_unknown(argv[1]);
   what_is_no_cubin();
   changed_at_every_byte(argv[1]);
+  both_readers_find_the_same_code(argv[1]);
+  the_backends_reader_trusts_nothing(argv[1]);
+  a_section_without_bytes_is_none(argv[1]);
   return 0;
 }

@@ -265,6 +265,164 @@ static void too_many_loops_are_unknown(void) {
   code_listing_free(&listing);
 }
 
+/* AMD. */
+
+static void kernels_of_amd(const char *folder) {
+  load(folder, "amd.objdump");
+  REQUIRE_EQ(listing.function_count, 5);
+  const code_summary *s = find("copy_narrow");
+  HOLDS(s, CODE_GLOBAL_LOAD_4, 1, CODE_GLOBAL_STORE_4, 1, CODE_SCALAR_LOAD, 2,
+        CODE_F32, 1, CODE_INTEGER, 16);
+  /* The padding behind it is not of it. */
+  REQUIRE_EQ(s->instructions, 32);
+  REQUIRE_EQ(s->bytes, 160);
+  REQUIRE_EQ(s->pad_bytes, 96);
+  loop_is(s, 0, 0x105c, 0x1098, 13, true);
+  REQUIRE_EQ(s->loop_count, 1);
+  s = find("copy_wide");
+  HOLDS(s, CODE_GLOBAL_LOAD_16, 1, CODE_GLOBAL_STORE_16, 1, CODE_SCALAR_LOAD, 2,
+        CODE_INTEGER, 16);
+  s = find("matrix");
+  HOLDS(s, CODE_MFMA, 1, CODE_GLOBAL_LOAD_8, 2, CODE_GLOBAL_STORE_16, 1,
+        CODE_SCALAR_LOAD, 3, CODE_INTEGER, 21);
+  REQUIRE_EQ(s->loops[0].counts[CODE_MFMA], 1);
+  s = find("turn");
+  HOLDS(s, CODE_GLOBAL_LOAD_4, 1, CODE_GLOBAL_STORE_4, 1, CODE_SHARED_LOAD_4, 1,
+        CODE_SHARED_STORE_4, 1, CODE_SCALAR_LOAD, 1, CODE_S_BARRIER, 1,
+        CODE_INTEGER, 8, CODE_SPECIAL, 1);
+  s = find("spills");
+  REQUIRE_EQ(s->counts[CODE_BUFFER_STORE_4], 18);
+  REQUIRE_EQ(s->counts[CODE_BUFFER_LOAD_4], 18);
+  REQUIRE_EQ(s->stack_loads + s->indexed_loads, 0);
+  code_listing_free(&listing);
+}
+
+/* Names as gfx90a to gfx1200 have them. */
+static void names_of_amd_have_classes(void) {
+  static const struct {
+    const char *op, *operands;
+    int id;
+  } cases[] = {
+      {"v_mfma_f32_32x32x16_fp8_fp8", "", CODE_MFMA},
+      {"v_mfma_i32_16x16x32_i8", "", CODE_MFMA},
+      {"v_smfmac_f32_16x16x32_bf16", "", CODE_SMFMAC},
+      {"v_wmma_f32_16x16x16_f16", "", CODE_WMMA},
+      {"v_swmmac_f32_16x16x32_f16", "", CODE_SWMMAC},
+      {"global_load_ubyte", "", CODE_GLOBAL_LOAD_1},
+      {"global_load_short_d16_hi", "", CODE_GLOBAL_LOAD_2},
+      {"global_load_dwordx3", "", CODE_GLOBAL_LOAD_12},
+      {"global_load_b128", "", CODE_GLOBAL_LOAD_16},
+      {"global_load_d16_b16", "", CODE_GLOBAL_LOAD_2},
+      {"global_load_u8", "", CODE_GLOBAL_LOAD_1},
+      {"global_load_lds_dword", "", CODE_TO_LDS_4},
+      {"global_load_lds_dwordx4", "", CODE_TO_LDS_16},
+      {"global_store_b96", "", CODE_GLOBAL_STORE_12},
+      {"global_store_byte", "", CODE_GLOBAL_STORE_1},
+      {"global_atomic_add_f32", "", CODE_GLOBAL_ATOMIC},
+      {"global_wb", "", CODE_CACHE},
+      {"flat_load_dwordx2", "", CODE_GENERIC_LOAD_8},
+      {"flat_store_b64", "", CODE_GENERIC_STORE_8},
+      {"scratch_load_dwordx4", "", CODE_LOCAL_LOAD_16},
+      {"scratch_store_b32", "", CODE_LOCAL_STORE_4},
+      {"buffer_load_dwordx4", " v[0:3], off, s[8:11], 0", CODE_BUFFER_LOAD_16},
+      {"buffer_load_dword", " v0, s[8:11], 0 offen lds", CODE_TO_LDS_4},
+      {"buffer_store_dwordx2", "", CODE_BUFFER_STORE_8},
+      {"buffer_atomic_swap", "", CODE_GLOBAL_ATOMIC},
+      {"buffer_wbl2", "", CODE_CACHE},
+      {"buffer_gl0_inv", "", CODE_CACHE},
+      {"buffer_wbinvl1", "", CODE_CACHE},
+      {"ds_read_b128", "", CODE_SHARED_LOAD_16},
+      {"ds_read2_b32", "", CODE_SHARED_LOAD_8},
+      {"ds_read2st64_b64", "", CODE_SHARED_LOAD_16},
+      {"ds_read_u16_d16", "", CODE_SHARED_LOAD_2},
+      {"ds_load_2addr_b32", "", CODE_SHARED_LOAD_8},
+      {"ds_read_b64_tr_b16", "", CODE_SHARED_LOAD_8},
+      {"ds_write_b96", "", CODE_SHARED_STORE_12},
+      {"ds_write2st64_b32", "", CODE_SHARED_STORE_8},
+      {"ds_store_b8", "", CODE_SHARED_STORE_1},
+      {"ds_add_rtn_u32", "", CODE_SHARED_ATOMIC},
+      {"ds_bpermute_b32", "", CODE_OTHER},
+      {"ds_swizzle_b32", "", CODE_OTHER},
+      {"s_load_dwordx16", "", CODE_SCALAR_LOAD},
+      {"s_buffer_load_dword", "", CODE_SCALAR_LOAD},
+      {"s_barrier", "", CODE_S_BARRIER},
+      {"s_barrier_signal", "", CODE_S_BARRIER},
+      {"s_dcache_wb", "", CODE_CACHE},
+      {"s_add_u32", "", CODE_INTEGER},
+      {"s_mov_b64", "", CODE_OTHER},
+      {"s_waitcnt", "", CODE_OTHER},
+      {"s_cbranch_scc0", "", CODE_OTHER},
+      {"s_and_saveexec_b64", "", CODE_OTHER},
+      {"v_fma_f64", "", CODE_F64},
+      {"v_pk_fma_f32", "", CODE_F32},
+      {"v_fmac_f32_dpp", "", CODE_F32},
+      {"v_cmp_lt_f32_e64", "", CODE_F32},
+      {"v_pk_mul_f16", "", CODE_F16},
+      {"v_dot2_bf16_bf16", "", CODE_BF16},
+      {"v_add_co_u32_e32", "", CODE_INTEGER},
+      {"v_mad_u64_u32", "", CODE_INTEGER},
+      {"v_dot4_i32_i8", "", CODE_INTEGER},
+      {"v_cvt_f16_f32_e32", "", CODE_CONVERSION},
+      {"v_exp_f32_e32", "", CODE_SPECIAL},
+      {"v_mov_b32_e32", "", CODE_OTHER},
+      {"v_accvgpr_read_b32", "", CODE_OTHER},
+      {"v_cndmask_b32_e64", "", CODE_OTHER},
+      {"exp", "", CODE_OTHER},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const code_words w = {cases[i].op, strlen(cases[i].op), cases[i].operands,
+                          strlen(cases[i].operands)};
+    if (code_classify_amd(&w) != cases[i].id)
+      fprintf(stderr, "%s: ", cases[i].op);
+    REQUIRE_STR(code_class_key(code_classify_amd(&w)),
+                code_class_key(cases[i].id));
+  }
+}
+
+#define AMD_HEAD "0000000000001000 <k>:\n"
+
+static void loops_of_amd(void) {
+  static const char lines[] =
+      AMD_HEAD "\ts_nop 0 // 000000001000: BF800000\n"
+               "\tglobal_load_dword v1, v[4:5], off // 000000001004: DC508000 "
+               "017F0004\n"
+               "\ts_cbranch_scc1 65533 // 00000000100C: BF85FFFD <k+0x4>\n"
+               "\ts_cbranch_scc1 7 // 000000001010: BF850007 <other+0x4>\n"
+               "\ts_cbranch_scc1 7 // 000000001014: BF850007 <q+0x4>\n"
+               "\tv_nop // 00000000101: 7E\n"
+               "\tv_nop\n"
+               "\ts_branch 65530 // 000000001018: BF82FFFA <k>\n"
+               "\ts_nop 0 // 00000000101C: BF800000\n"
+               "\ts_code_end // 000000001020: BF9F0000\n"
+               "0000000000001100 <>:\n";
+  REQUIRE(code_listing_read(lines, strlen(lines), &listing));
+  REQUIRE_EQ(listing.function_count, 1);
+  const code_summary *s = find("k");
+  REQUIRE_EQ(s->instructions, 6);
+  REQUIRE_EQ(s->bytes, 28);
+  REQUIRE_EQ(s->pad_bytes, 8);
+  REQUIRE_EQ(s->counts[CODE_OTHER], 5);
+  REQUIRE_EQ(s->loop_count, 2);
+  loop_is(s, 0, 0x1000, 0x1018, 6, false);
+  loop_is(s, 1, 0x1004, 0x100c, 2, true);
+  code_listing_free(&listing);
+}
+
+/* A part of a loop's body may lie behind what leaves it for good. */
+static void what_follows_a_branch_is_not_reached_by_it(void) {
+  static const char lines[] =
+      AMD_HEAD "\tv_nop // 000000001000: 7E000000\n"
+               "\tv_nop // 000000001004: 7E000000\n"
+               "\ts_cbranch_scc1 1 // 000000001008: BF850001 <k+0x10>\n"
+               "\ts_branch 2 // 00000000100C: BF820002 <k+0x18>\n"
+               "\tv_nop // 000000001010: 7E000000\n"
+               "\ts_branch 65531 // 000000001014: BF82FFFB <k+0x4>\n"
+               "\ts_endpgm // 000000001018: BF810000\n";
+  REQUIRE(code_listing_read(lines, strlen(lines), &listing));
+  loop_is(find("k"), 0, 0x1004, 0x1014, 4, true);
+  code_listing_free(&listing);
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
   copies_by_both_disassemblers(argv[1]);
@@ -279,5 +437,9 @@ int main(int argc, char **argv) {
   heads_and_ways_back();
   what_is_no_listing();
   too_many_loops_are_unknown();
+  kernels_of_amd(argv[1]);
+  names_of_amd_have_classes();
+  loops_of_amd();
+  what_follows_a_branch_is_not_reached_by_it();
   return 0;
 }

@@ -100,6 +100,69 @@ def points_without_a_partner_are_no_pass(folder):
     assert run(write(folder, 'a', *two), write(folder, 'b', *two[::-1]))[0] == 0
 
 
+def the_order_of_members_is_nothing(folder):
+    path, other = write(folder, 'a', {}), os.path.join(folder, 'turned')
+    with open(path, encoding='utf-8') as file:
+        document = json.load(file)
+
+    def turned(value):
+        if isinstance(value, dict):
+            return {k: turned(v) for k, v in reversed(value.items())}
+        return [turned(v) for v in value] if isinstance(value, list) else value
+    with open(other, 'w', encoding='utf-8') as file:
+        json.dump(turned(document), file)
+    for files in ((path, other), (other, path)):
+        status, out, err = run(*files, '--json')
+        assert (status, err) == (0, ''), err
+        found = json.loads(out)
+        assert found['comparisons'][0]['verdict'] == 'same'
+        assert found['differences'] == []
+
+
+def results_of_a_long_document_are_read_apart(folder):
+    """What is odd about it is said as of a short one."""
+    points = [axes_of(('m', str(i))) for i in range(40)]
+    path, other = write(folder, 'a', *points), os.path.join(folder, 'b')
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+    assert len(text) > 65536
+    end = text.rindex(']')
+    middle = text.index(', {"axes"', len(text) // 2)
+    good = (
+        text.replace('": ', '" :\t').replace(', {', '\n,\r\n{'),
+        '  ' + text + '\n\n',
+        text[:end] + ']' + ', "more": {"results": [1, "]}"]}}',
+        '{"a": "\\"results\\": [", "b": [{}], ' + text[1:],
+        '{"results": []}'.join(['{"x": ', ', ' + text[1:]]))
+    for content in good:
+        assert content != text
+        with open(other, 'w', encoding='utf-8') as file:
+            file.write(content)
+        status, out, err = run(path, other)
+        assert (status, err) == (0, '') and '40 same' in out, (content[:80], err)
+    last = '"value": "39"'
+    bad = (
+        (text[:middle] + ',' + text[middle:], 'JSON line 1, column %d' %
+         (middle + 2)),
+        (text[:middle] + text[middle + 1:], 'JSON line 1, column %d' %
+         (middle + 2)),
+        (text[:end] + ',]}', 'JSON line 1, column %d' % (end + 2)),
+        (text[:end] + '] x}', 'JSON line 1'),
+        (text[:end] + '], "version": 1}', 'two keys "version"'),
+        (text[:end] + '], "results": []}', 'two keys "results"'),
+        (text + 'x', 'line 1: a document of results was expected'),
+        (text.replace(last, '"value": 39'), 'results[39].axes'),
+        (text.replace('"version": 1', '"version": 9', 1), 'version 9'),
+        (text[:middle] + ', 5' + text[middle:], 'results[%d]: not an object' %
+         (text[:middle].count('{"axes"'))))
+    for content, said in bad:
+        assert content != text
+        with open(other, 'w', encoding='utf-8') as file:
+            file.write(content)
+        status, out, err = run(path, other)
+        assert status == 2 and not out and said in err, (said, err)
+
+
 def bad_files_are_named(folder):
     good, path = write(folder, 'good', {}), os.path.join(folder, 'bad')
     with open(good, encoding='utf-8') as file:
@@ -201,6 +264,19 @@ def an_axis_can_be_ignored(folder):
                  axes_of(('m', '1'), ('by', 'y')))
     status, _, err = run(both, a, '--ignore-axis', 'by')
     assert status == 2 and 'results 1 and 2' in err
+
+
+def an_axis_to_ignore_must_be_somewhere(folder):
+    a = write(folder, 'a', axes_of(('m', '1')), axes_of(('m', '2')))
+    b = write(folder, 'b', axes_of(('m', '1')),
+              axes_of(('m', '2'), ('by', 'y')))
+    for words in ((a, b), (b, a), (a, b, '--json'), (a, b, '--format', 'md')):
+        status, out, err = run(*words, '--ignore-axis', 'by', '--ignore-axis',
+                               'bye')
+        assert status == 2 and not out, (words, out)
+        assert err == 'kmb: --ignore-axis: no result of %s or %s has an ' \
+                      'axis "bye"\n' % words[:2], err
+        assert run(*words, '--ignore-axis', 'by')[0] == 0
 
 
 def devices_are_not_mixed(folder):
@@ -367,6 +443,50 @@ def output_that_cannot_be_written_is_no_pass(folder):
         assert done.returncode == 2 and b'could not be written' in done.stderr
 
 
+def code_of(*kernels, unseen=0):
+    rows = [{'name': name, 'grid': [1, 1, 1], 'block': [32, 1, 1],
+             'launches': 1, 'dynamic_shared_bytes': 0, 'sha256': image * 64,
+             **({'code_sha256': code * 64, 'code_offset': 64, 'code_bytes': 16}
+                if code else {})} for name, image, code in kernels]
+    return {'keys': {'code': rows, 'code_omitted': 0, 'code_unseen': unseen}}
+
+
+def the_same_code_is_told_from_another(folder):
+    old = code_of(('gemm', '0', 'a'), ('copy', '0', 'b'))
+    for new, word, kernels in (
+            (code_of(('gemm', '1', 'a'), ('copy', '1', 'b')), 'same code',
+             ['same code', 'same code']),
+            (code_of(('gemm', '1', 'a'), ('copy', '1', 'c')), 'different code',
+             ['same code', 'different code']),
+            (code_of(('gemm', '1', 'a')), 'different code',
+             ['same code', 'different code']),
+            (code_of(('gemm', '1', 'a'), ('copy', '1', None)), 'unknown code',
+             ['same code', 'unknown code']),
+            (code_of(('gemm', '1', 'a'), unseen=1), 'unknown code',
+             ['same code', 'unknown code']),
+            ({}, 'unknown code', ['unknown code', 'unknown code'])):
+        status, row = verdict_of(folder, old, new)
+        assert status == 0 and row['code'] == word, (new, row)
+        assert [k['code'] for k in row['kernels']] == kernels, row
+        for kernel in row['kernels']:
+            assert ('reason' in kernel) == (kernel['code'] == 'unknown code')
+    status, row = verdict_of(folder, {}, {})
+    assert status == 0 and 'code' not in row and 'kernels' not in row
+    files = (write(folder, 'old', old), write(
+        folder, 'new', code_of(('gemm', '1', 'c'), ('fill', '1', 'd'))))
+    status, out, err = run(*files)
+    assert status == 0 and not err
+    text = out[out.index('Code of the kernels:\n'):].splitlines()
+    assert text[1].endswith('  different code')
+    assert text[2:] == ['  gemm  different code',
+                        '  copy  only in the old result',
+                        '  fill  only in the new result'], text
+    status, out, _ = run(*files, '--format', 'md')
+    assert status == 0 and '  - gemm  different code\n' in out
+    status, out, _ = run(write(folder, 'old', {}), write(folder, 'new', {}))
+    assert status == 0 and 'Code' not in out
+
+
 def no_permission_is_said(folder):
     status, _, err = run(folder, folder)
     assert status == 2 and 'directory' in err.lower(), err
@@ -393,7 +513,7 @@ def ten_thousand_results_are_compared(folder):
 
 def main():
     helpers = (main, write, run, verdict_of, documents, axes_of, columns,
-               on_terminal)
+               code_of, on_terminal)
     with tempfile.TemporaryDirectory() as folder:
         for name, test in list(globals().items()):
             if callable(test) and test not in helpers and \

@@ -156,8 +156,14 @@ def the_host_has_a_floor_and_no_bias(folder):
     if 'without cairo' not in err:
         assert os.path.getsize(out + 'svg') > 1000
     assert run('calibrate', '--x')[0] == 1
-    status, _, err = run('calibrate', '--device', 'host', '-o', out + 'gif')
-    assert status == 1 and '.svg' in err or 'cairo' in err
+    # Where no picture can be written, nothing is measured, nor a device opened.
+    absent = os.path.join(folder, 'absent', 'a.svg')
+    for path, want, said in ((out + 'gif', 1, '.svg'),
+                             (absent, 3, 'absent/a.svg: cannot be created')):
+        for device in ('host', 'nowhere'):
+            status, text, err = run('calibrate', '--device', device, '-o', path)
+            assert not text and (status == want and said in err or
+                                 status == 1 and 'cairo' in err), err
 
 
 def each_timer_of_a_virtual_gpu_is_calibrated(folder):

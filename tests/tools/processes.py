@@ -4,12 +4,16 @@
 usage: processes.py KMB RESULT.json SCHEMA.json
 """
 import copy
+import fcntl
 import itertools
 import json
 import os
+import pty
+import signal
 import subprocess
 import sys
 import tempfile
+import termios
 
 KMB, RESULT, SCHEMA = map(os.path.abspath, sys.argv[1:4])
 with open(RESULT, encoding='utf-8') as given:
@@ -32,7 +36,7 @@ def document(*changes):
     return json.dumps(made)
 
 
-def run(folder, processes, *words, program=PROGRAM, count=None):
+def run(folder, processes, *words, program=PROGRAM, count=None, before=None):
     """`processes`: what each of them writes."""
     for i, text in enumerate(processes):
         with open(os.path.join(folder, 'process-%d' % i), 'w',
@@ -45,7 +49,7 @@ def run(folder, processes, *words, program=PROGRAM, count=None):
     done = subprocess.run(
         [KMB, 'run', '--processes', str(count or len(processes)), *words, '--',
          *(['sh', '-c', program] if isinstance(program, str) else program)],
-        capture_output=True, check=False, cwd=folder,
+        capture_output=True, check=False, cwd=folder, preexec_fn=before,
         env=dict(os.environ, TMPDIR=temporary))
     assert os.listdir(temporary) == [], 'something is left behind'
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -223,6 +227,118 @@ def each_process_is_fresh_and_has_its_own_file(folder):
     assert len({s[0] for s in seen}) == len({s[1] for s in seen}) == 3
 
 
+def wait_for_ever(folder):
+    """What a program does that ends by a signal alone."""
+    path = os.path.join(folder, 'never')
+    if not os.path.exists(path):
+        os.mkfifo(path)
+    return 'read x < never'
+
+
+def is_gone(folder):
+    with open(os.path.join(folder, 'pid'), encoding='utf-8') as file:
+        pid = int(file.read())
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def a_signal_ends_the_program_and_leaves_nothing(folder):
+    out = os.path.join(folder, 'out')
+    with open(out, 'w', encoding='utf-8') as file:
+        file.write('old')
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
+                   signal.SIGQUIT):
+        name = number.name[3:]
+        sent = 'echo $$ > pid; %s kill -s ' + name + ' $PPID; ' + \
+            wait_for_ever(folder)
+        before = 'trap "echo %s > seen; exit 0" %s;' % (name, name)
+        for trap in ('', before):
+            status, text, err = run(folder, [], '-o', out, count=8,
+                                    program=sent % trap)
+            # As of a program that the signal itself ended.
+            assert status == -number and not text, (name, status)
+            assert 'process 1 of 8: ended by signal %d (' % number in err, err
+            assert is_gone(folder)
+        with open(os.path.join(folder, 'seen'), encoding='utf-8') as file:
+            assert file.read() == name + '\n'
+        with open(out, encoding='utf-8') as file:
+            assert file.read() == 'old'
+
+
+def who_asks_twice_has_waited_enough(folder):
+    program = 'trap "" TERM HUP; echo $$ > pid; kill -s HUP $PPID; ' \
+              'kill -s TERM $PPID; ' + wait_for_ever(folder)
+    status, _, _ = run(folder, [], program=program, count=2)
+    assert status == -signal.SIGHUP and is_gone(folder)
+
+
+def a_signal_between_programs_starts_no_more(folder):
+    """Whichever comes first, the signal or the end of the program."""
+    program = 'echo x >> started; kill -s TERM $PPID; exit 0'
+    assert run(folder, [], program=program, count=8)[0] == -signal.SIGTERM
+    with open(os.path.join(folder, 'started'), encoding='utf-8') as file:
+        assert file.read() == 'x\n'
+
+
+def what_is_ignored_stays_ignored(folder):
+    """As under nohup, or in the background of a shell."""
+    program = 'kill -s HUP $PPID; kill -s INT $PPID; kill -s INT $$; ' + PROGRAM
+
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert run(folder, times(1, 1), program=program, before=ignore)[0] == 0
+
+
+def a_key_pressed_reaches_the_program_and_ends_the_run(folder):
+    ours, theirs = pty.openpty()
+    temporary = os.path.join(folder, 'tmp')
+    os.makedirs(temporary)
+    wait_for_ever(folder)
+
+    def terminal():
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    with subprocess.Popen(
+            [KMB, 'run', '--processes', '8', '--', 'sh', '-c',
+             'echo $$ > pid; trap "echo seen > seen; exit 0" INT; '
+             'echo ready; read x < never'], stdin=theirs,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
+            env=dict(os.environ, TMPDIR=temporary),
+            preexec_fn=terminal) as process:
+        assert process.stderr.readline() == b'ready\n'
+        os.write(ours, b'\x03')
+        process.communicate()
+    assert process.returncode == -signal.SIGINT
+    assert is_gone(folder) and os.listdir(temporary) == []
+    assert os.path.exists(os.path.join(folder, 'seen'))
+    os.close(ours)
+    os.close(theirs)
+
+
+def what_the_program_leaves_beside_its_results_goes(folder):
+    program = 'mkdir "$KMB_RESULTS.d"; : > "$KMB_RESULTS.d/x"; ' + PROGRAM
+    assert run(folder, times(1, 1), program=program)[0] == 0
+
+
+def where_nothing_can_be_written_nothing_is_run(folder):
+    for out, said in ((os.path.join(folder, 'absent', 'out'), 'No such file'),
+                      (folder, 'Is a directory')):
+        status, _, err = run(folder, times(1, 1), '-o', out,
+                             program=': > started; ' + PROGRAM)
+        assert status == 3 and out in err and said in err, err
+        assert not os.path.exists(os.path.join(folder, 'started'))
+    status, _, err = run(folder, times(1, 1), '-o', '/dev/full')
+    assert status == 3 and 'No space left on device' in err
+    out = os.path.join(folder, 'new')
+    # Looked at, and not made.
+    assert run(folder, [], '-o', out, program='test ! -e new', count=2)[0] == 3
+    assert not os.path.exists(out)
+
+
 def wrong_words_are_refused(folder):
     for words in ((), ('--processes', '3'), ('--processes', '3', '--'),
                   ('--', 'true'), ('--processes', '1', '--', 'true'),
@@ -241,7 +357,7 @@ def wrong_words_are_refused(folder):
 
 
 def main():
-    helpers = (main, document, run, times, good)
+    helpers = (main, document, run, times, good, wait_for_ever, is_gone)
     for name, test in list(globals().items()):
         if callable(test) and test not in helpers and \
                 getattr(test, '__module__', '') == '__main__':

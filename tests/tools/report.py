@@ -16,7 +16,7 @@ import sys
 import tempfile
 import urllib.parse
 
-KMB, RESULT = sys.argv[1:3]
+KMB, RESULT = map(os.path.abspath, sys.argv[1:3])
 with open(RESULT, encoding='utf-8') as given:
     DOCUMENT = json.load(given)
 VOID = {'meta', 'img'}
@@ -189,6 +189,94 @@ def nothing_of_others_becomes_markup(folder):
     assert '\x1b' not in text and not re.search(r'[^\\]\]\(b\)', text)
 
 
+def comparison(folder, name, *changes):
+    """Three candidates, the second the baseline."""
+    base = DOCUMENT['results'][0]
+    rows = [{'name': 'tiled', 'verdict': 'faster', 'reason': 'r', 'ratio': 0.5,
+             'low': 0.49, 'high': 0.51,
+             'tuning': {'config': 1, 'text': 'tile=8', 'configs': 7,
+                        'measured': 2, 'failed': 1, 'complete': False}},
+            {'name': 'plain', 'verdict': 'baseline', 'reason': 'r'},
+            {'name': 'odd', 'verdict': 'unresolved', 'reason': 'why|so',
+             'ratio': 1.25}]
+    metadata = dict(base['metadata'], **{'config.tile': '8', 'config.k': 'x|y'})
+    made = {'schema': 'kmb-comparison', 'version': 1, 'baseline': 1,
+            'rows': rows, 'document': dict(DOCUMENT, results=[
+                dict(base, name='tiled', metadata=metadata),
+                dict(base, name='plain'), dict(base, name='odd')])}
+    path = os.path.join(folder, name)
+    with open(path, 'w', encoding='utf-8') as file:
+        for change in changes or ({},):
+            json.dump(dict(made, **change), file)
+            file.write('\n')
+    return path
+
+
+def a_comparison_shows_verdicts_and_what_tuning_kept(folder):
+    path = comparison(folder, 'c')
+    for kind in ('md', 'html'):
+        text = report(folder, kind, path, write(folder, 'a', {'name': 'alone'}))
+        rows = md_rows(text) if kind == 'md' else Page(text).rows
+        if kind == 'md':
+            del rows[1]
+        assert rows[0][8:] == ['samples', 'ratio (interval)', 'verdict',
+                               'configuration', 'bound', 'findings'], rows[0]
+        bar = '\0' if kind == 'md' else '|'
+        assert [r[9:12] for r in rows[1:5]] == [
+            ['0.5000 (0.4900 to 0.5100)', 'faster',
+             'tile=8 k=x%sy (UNTUNED: 3 of 7 tried)' % bar],
+            ['-', 'baseline', ''],
+            ['1.2500 (no interval)', 'unresolved: why%sso' % bar, ''],
+            ['-', '', '']], rows[1:5]
+        assert 'measured in turns' in text
+    # A file without comparisons has no such columns.
+    assert 'verdict' not in report(folder, 'md', RESULT)
+
+
+STEP = ('{"traceEvents": [%s]}' % ', '.join(
+    '{"ph": "X", "cat": "kernel", "name": "%s", "pid": 1, "tid": 7, "ts": %d, '
+    '"dur": 100, "args": {"device": 0, "stream": 7, "correlation": %d}}, '
+    '{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, '
+    '"tid": 2, "ts": %d, "dur": 1, "args": {"correlation": %d}}'
+    % ('ab'[i % 2], 100 + 101 * i, i + 1, 2 * i, i + 1) for i in range(20)))
+
+
+def a_change_is_shown_in_a_step(folder):
+    step = os.path.join(folder, 'step.json')
+    with open(step, 'w', encoding='utf-8') as file:
+        file.write(STEP)
+    words = ('--step', step, '--kernel', '^a$', '--plots', 0)
+    path = comparison(folder, 'c', {}, {})
+    text = report(folder, 'md', path, *words)
+    payoff = text[text.index('## Payoff'):text.index('## Metadata')]
+    parts = [p for p in payoff.split('\n') if p]
+    assert [p.split(':**')[0] for p in parts[1:]] == 2 * [
+        '**Payoff of tiled', '**Payoff of odd'], parts
+    assert 'the step gets 500.0 µs shorter' in parts[1], parts[1]
+    assert 'the step gets 250.0 µs longer' in parts[2], parts[2]
+    page = Page(report(folder, 'html', path, *words))
+    assert page.tags.count(('pre', {})) == 4
+    assert 'the step gets 500.0 µs shorter' in page.text
+    # Two results; names of others are no markup.
+    two = write(folder, 'two', {'name': 'old'},
+                {'name': '<b>*x*', 'time_ns': DOCUMENT['results'][0]['time_ns']})
+    text = report(folder, 'md', two, *words)
+    assert '**Payoff of &lt;b&gt;\\*x\\*:** about 0' in text
+    Page(report(folder, 'html', two, *words))
+    out = os.path.join(folder, 'step.md')
+    for more, want, said in (
+            ((RESULT, *words), 1, 'there are 1 results'),
+            ((path, *words[:3], 'z', *words[4:]), 1, 'the payoff of "tiled": '),
+            ((path, '--step', out + 'x', *words[2:]), 3, out + 'x'),
+            ((path, *words[2:]), 1, 'need --step'),
+            ((path, '--any-device'), 1, 'need --step'),
+            ((path, '--format', 'nvprof'), 1, 'need --step'),
+            ((path, *words, '--format', 'x'), 1, '--format cannot be "x"')):
+        status, err = run(*more, '-o', out)
+        assert status == want and said in err, (more, status, err)
+        assert not os.path.exists(out)
+
+
 def html_holds_its_plots(folder):
     page = Page(report(folder, 'html', write(folder, 'a', {}, {'name': 'b'})))
     sources = [a['src'] for t, a in page.tags if t == 'img']
@@ -214,6 +302,56 @@ def pictures_lie_beside_markdown(folder):
         for file in files:
             assert os.path.getsize(os.path.join(own, file)) > 1000
         assert ('2 more results are not drawn' in text) == (count == 3)
+
+
+def older_pictures_go(folder):
+    own = os.path.join(folder, 'older')
+    os.mkdir(own)
+    path = write(folder, 'a', *[{'name': str(i)} for i in range(4)])
+    others = ['r.samples-x.svg', 'r.samples-.svg', 'r.samples-1.svg.bak',
+              'r2.samples-1.svg', 'rr.roofline.svg', 'r.samples-2.png',
+              'r.roofline.svg2']
+    for name in others:
+        with open(os.path.join(own, name), 'w', encoding='utf-8') as file:
+            file.write('mine')
+    os.symlink('x', os.path.join(own, 'r.samples-77.svg'))
+    out = os.path.join(own, 'r.md')
+    for plots, count in ((4, 4), (1, 1), (2, 2), (0, 0)):
+        assert run(path, '-o', out, '--plots', plots) == (0, '')
+        made = ['r.samples-%d.svg' % (i + 1) for i in range(count)]
+        made += ['r.md'] + (['r.roofline.svg'] if count else [])
+        assert sorted(os.listdir(own)) == sorted(others + made)
+    # Those of a Markdown report are not HTML's, nor another's.
+    assert run(path, '-o', out, '--plots', 1) == (0, '')
+    assert run(path, '-o', os.path.join(own, 'r.html')) == (0, '')
+    done = subprocess.run([KMB, 'report', path, '-o', 'x.md'], cwd=own,
+                          capture_output=True, check=False)
+    assert done.returncode == 0 and not done.stderr
+    assert len(os.listdir(own)) == len(others) + 4 + 6
+    for name in others:
+        assert read(os.path.join(own, name)) == 'mine'
+
+
+def a_report_that_fails_leaves_the_older_pictures(folder):
+    """What it names and what lies beside it are of one report."""
+    own = os.path.join(folder, 'fails')
+    os.mkdir(own)
+    out = os.path.join(own, 'r.md')
+
+    def content():
+        return {name: read(os.path.join(own, name))
+                for name in os.listdir(own)}
+    assert run(write(folder, 'a', {'name': 'a'}), '-o', out)[0] == 0
+    before = content()
+    assert len(before) == 3
+    # Its pictures have room, the report has not.
+    room = 2 * max(len(text) for text in before.values())
+    metadata = {'metadata': {'key-%d' % i: 'x' * 100
+                             for i in range(room // 100)}}
+    path = write(folder, 'b', dict(metadata, name='b'))
+    status, err = run(path, '-o', out, before=limit(room))
+    assert status == 3 and 'r.md: not written: File too large' in err, err
+    assert content() == before
 
 
 def several_files_become_one_report(folder):
@@ -286,12 +424,35 @@ def a_failed_write_leaves_the_old_report(folder):
     assert status == 3 and 'No space left on device' in err, err
 
 
+def code_that_was_captured_is_a_table(folder):
+    known = {'name': '_Z4gemmPf', 'demangled': 'gemm(float*)',
+             'architecture': 'sm_90', 'sha256': '0123456789abcdef' * 4,
+             'file': 'gemm.cubin', 'grid': [1, 1, 1], 'block': [32, 1, 1],
+             'launches': 1, 'dynamic_shared_bytes': 65536, 'registers': 168,
+             'static_shared_bytes': 1024, 'local_bytes': 16,
+             'max_threads': 384, 'blocks_per_unit': 2}
+    bare = {'name': 'copy', 'grid': [1, 1, 1], 'block': [32, 1, 1],
+            'launches': 1, 'dynamic_shared_bytes': 0}
+    path = write(folder, 'code.json', {'code': [known, bare]})
+    page = Page(report(folder, 'html', path, '--plots', 0))
+    rows = [row[1:] for row in page.rows if len(row) == 9]
+    assert rows[1] == ['gemm(float*)', 'sm_90', '168', '1024', '65536', '16',
+                       '2', '0123456789ab in gemm.cubin'], rows
+    assert rows[2] == ['copy', 'unknown', 'unknown', 'unknown', '0', 'unknown',
+                       'unknown', 'none'], rows
+    path = write(folder, 'many.json', {'code': [bare] * 256})
+    assert 'more kernels stand in the files' in report(folder, 'md', path)
+    assert '## Code' not in report(folder, 'md', RESULT)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         plots = 'without cairo' not in report(folder, 'md', RESULT)
         drawn = (html_holds_its_plots, pictures_lie_beside_markdown,
-                 a_failed_write_leaves_the_old_report)
-        helpers = (main, run, write, read, report, md_rows, limit, Page)
+                 a_failed_write_leaves_the_old_report, older_pictures_go,
+                 a_report_that_fails_leaves_the_older_pictures)
+        helpers = (main, run, write, read, report, md_rows, limit, Page,
+                   comparison)
         for name, test in list(globals().items()):
             if not callable(test) or test in helpers or \
                     getattr(test, '__module__', '') != '__main__':

@@ -291,6 +291,30 @@ def hostile_results_are_drawn(folder):
         assert status == 0 and not err, err
 
 
+def json_lines_are_drawn_as_one_document_is(folder):
+    out, names = os.path.join(folder, 'd.png'), ('one', 'two')
+
+    def named(document, name):
+        document['results'][0]['name'] = name
+    lines = os.path.join(folder, 'lines.json')
+    with open(lines, 'w', encoding='utf-8') as file:
+        for name in names:
+            with open(copy_of(folder, 'one.json', lambda d, n=name: named(d, n)),
+                      encoding='utf-8') as one:
+                file.write(one.read() + '\n')
+
+    def both(document):
+        document['results'] = [dict(document['results'][0], name=n)
+                               for n in names]
+    pictures = []
+    for path in (lines, copy_of(folder, 'whole.json', both)):
+        status, _, err = run('plot', 'roofline', path, '-o', out)
+        assert status == 0 and not err, err
+        with open(out, 'rb') as file:
+            pictures.append(file.read())
+    assert pictures[0] == pictures[1]
+
+
 def a_picture_that_cannot_be_is_refused(folder):
     out = os.path.join(folder, 'c.svg')
     bad(1, 'are needed', 'plot', 'roofline', RESULT)
@@ -303,7 +327,7 @@ def a_picture_that_cannot_be_is_refused(folder):
         file.write('{"schema": ')
     bad(2, broken, 'plot', 'roofline', broken, '-o', out)
     empty = copy_of(folder, 'empty.json', lambda d: d.update(results=[]))
-    bad(1, 'no result', 'plot', 'roofline', empty, '-o', out)
+    bad(2, 'empty.json: no results', 'plot', 'roofline', empty, '-o', out)
     for kind in ('svg', 'png', 'pdf'):
         bad(3, 'absent', 'plot', 'roofline', RESULT, '-o',
             os.path.join(folder, 'absent', 'a.' + kind))

@@ -43,7 +43,44 @@ def every_command_has_help():
         status, out, err = run(*command.split(), '--help')
         assert status == 0 and not err
         assert out.startswith('usage: kmb ' + command), command
-        assert options or command == 'plot roofline', command
+        assert options, command
+
+
+def every_help_is_of_one_manner():
+    """How it is called, what it does, a row an option, what it ends with."""
+    for command in [*commands(), 'plot']:
+        text = run(*command.split(), '--help')[1]
+        assert run(*command.split(), '-h')[1] == text
+        parts = text.rstrip('\n').split('\n\n')
+        # A list of words is one.
+        assert all(len(l) <= 80 or '--collective' in l
+                   for l in text.split('\n')), command
+        assert parts[0].startswith('usage: kmb ' + command), command
+        assert parts[-1].startswith('Exit status: 0 '), command
+        if command == 'plot':
+            assert re.findall(r'^  (plot \w+) ', parts[1], re.M) == [
+                'plot roofline', 'plot samples', 'plot timeline']
+            continue
+        assert re.match('[A-Z][a-z]+s ', parts[1]), (command, parts[1])
+        rows = set(re.findall(r'^  (--[a-z-]+|-o)', text, re.M))
+        if command == 'work':
+            assert rows == {'--json'}
+            continue
+        used = set(re.findall(r'(?<![\w-])(--[a-z-]+[a-z]|-o)(?![\w-])',
+                              parts[0]))
+        assert used - rows == set() and rows, (command, used ^ rows)
+        if 'OPTION...' not in parts[0]:
+            hidden = {'--disassembler', '--deadline', '--listing',
+                      '--other-listing'} if command == 'code' else set()
+            assert rows - used == hidden, (command, rows - used)
+
+
+def a_kind_of_plot_is_asked_for():
+    status, out, err = run('plot')
+    assert status == 1 and not out and 'plot samples' in err
+    status, out, err = run('plot', 'nothing')
+    assert status == 1 and not out
+    assert err == 'kmb plot: there is no kind "nothing"; see kmb plot --help\n'
 
 
 def the_man_page_names_them():

@@ -7,6 +7,8 @@ usage: formats.py KMB
 import gzip
 import json
 import os
+import resource
+import signal
 import sqlite3
 import stat
 import subprocess
@@ -373,10 +375,34 @@ def pictures(folder):
     for words, part in (([path], '-o and a file'), ([path, '-o', 'x.gif'],
                         'ends neither in'), (['-o', out + 'svg'], 'a file is '
                         'needed'), ([path, '-o', out + 'svg', '--from', '1s'],
-                        'no operations to draw')):
+                        'c.csv: there are no operations to draw'), (
+                        [path, '-o', out + 'svg', '--kernel', 'zzz'],
+                        'c.csv: no kernel matches "zzz"')):
         assert part in run('plot', 'timeline', *words, status=1), words
-    assert 'cannot create' in run('plot', 'timeline', path, '-o',
-                                  folder + '/none/x.svg', status=3)
+    assert 'none/x.svg: cannot be created: No such file' in run(
+        'plot', 'timeline', path, '-o', folder + '/none/x.svg', status=3)
+    a_full_disk_leaves_the_old_picture(folder, path)
+
+
+def a_full_disk_leaves_the_old_picture(folder, path):
+    own = os.path.join(folder, 'own')
+    os.mkdir(own)
+
+    def full():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    for end in ('svg', 'png', 'pdf'):
+        out = os.path.join(own, 'a.' + end)
+        with open(out, 'w', encoding='utf-8') as file:
+            file.write('old')
+        done = subprocess.run([KMB, 'plot', 'timeline', path, '-o', out],
+                              capture_output=True, encoding='utf-8',
+                              check=False, preexec_fn=full)
+        assert done.returncode == 3 and out + ': not written' in done.stderr, done
+        with open(out, encoding='utf-8') as file:
+            assert file.read() == 'old'
+        assert os.listdir(own) == ['a.' + end]
+        os.remove(out)
 
 
 def main():

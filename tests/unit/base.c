@@ -42,6 +42,25 @@ static void a_long_message_is_cut_at_a_character(void) {
   REQUIRE_EQ(strlen(message) % 2, 1); /* x, then whole two-byte characters */
 }
 
+/* Its own words stay, another failure's are replaced, however alike it is. */
+static void what_a_callback_says_of_itself_is_kept(void) {
+  kmbi_error_state before;
+  kmbi_fail(KMB_ERR_IO, "older");
+  kmbi_error_save(&before);
+  REQUIRE_EQ(kmbi_call_failed(&before, "launch", KMB_ERR_IO, 3), KMB_ERR_IO);
+  REQUIRE_STR(kmb_last_error(NULL, NULL),
+              "the launch callback returned -14 (ERR_IO) at iteration 3");
+  kmbi_error_save(&before);
+  kmbi_fail(KMB_ERR_IO, "%s", before.message);
+  REQUIRE_EQ(kmbi_call_failed(&before, "reset", KMB_ERR_IO, 4), KMB_ERR_IO);
+  REQUIRE_STR(kmb_last_error(NULL, NULL), before.message);
+  REQUIRE_EQ(kmbi_call_failed(&before, "reset", 7, 5), 7);
+  REQUIRE_STR(kmb_last_error(NULL, NULL),
+              "the reset callback returned 7 (CALLBACK) at iteration 5");
+  kmbi_error_restore(&before);
+  REQUIRE(!kmbi_failed_since(&before));
+}
+
 static void *fail_elsewhere(void *unused) {
   (void)unused;
   REQUIRE_STR(kmb_last_error(NULL, NULL), "");
@@ -122,6 +141,7 @@ int main(void) {
   RUN(versions_agree);
   RUN(every_status_has_a_name_and_a_text);
   RUN(dtype_bits_and_names);
+  RUN(what_a_callback_says_of_itself_is_kept);
   RUN(each_thread_has_its_own_error);
   RUN(a_long_message_is_cut_at_a_character);
   RUN(an_older_caller_gets_zeroes);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static kmb_status no_start(void *ctx, const void *send, void *receive,
@@ -225,6 +226,41 @@ static void a_wait_that_is_too_long_names_nobody_who_cannot_be_told(void) {
   kmb_comm_destroy(comm);
 }
 
+/* As long as another's turn on a core: `slow` of the tests to come. */
+static int slow;
+
+static kmb_status slow_test(void *ctx, void *request, int32_t *done) {
+  const struct timespec turn = {0, 1000000};
+  (void)request;
+  *done = slow <= 0;
+  if (slow-- > 0) nanosleep(&turn, NULL);
+  return *done ? KMB_ERR_IO : *(const kmb_status *)ctx;
+}
+
+/* Each exchange ends by a failure of its test, and poisons. */
+static uint32_t crowded_after(uint32_t before, int tests) {
+  kmb_status fine = KMB_OK;
+  kmb_comm_ops ops = some_ops();
+  kmb_comm *comm = NULL;
+  char mine = 0, all[2];
+  ops.ctx = &fine;
+  ops.test = slow_test;
+  REQUIRE_OK(kmb_comm_create(&ops, NULL, &comm));
+  comm->crowded = before;
+  slow = tests;
+  REQUIRE_STATUS(kmb_comm_allgather(comm, &mine, all, 1), KMB_ERR_IO);
+  uint32_t after = comm->crowded;
+  kmb_comm_destroy(comm);
+  return after;
+}
+
+static void who_waits_among_others_sleeps_for_a_while(void) {
+  REQUIRE_EQ(crowded_after(0, 2), 256);
+  REQUIRE_EQ(crowded_after(7, 2), 256);
+  REQUIRE_EQ(crowded_after(7, 0), 6);
+  REQUIRE_EQ(crowded_after(0, 0), 0);
+}
+
 static void a_forked_child_gets_forked(void) {
   kmb_comm *comm = NULL;
   REQUIRE_OK(kmb_comm_threads_create(1, NULL, &comm));
@@ -272,6 +308,7 @@ int main(void) {
   RUN(different_sizes_are_refused);
   RUN(an_allgather_checks_what_it_is_given);
   RUN(a_wait_that_is_too_long_names_nobody_who_cannot_be_told);
+  RUN(who_waits_among_others_sleeps_for_a_while);
   RUN(a_forked_child_gets_forked);
   RUN(without_memory_nothing_is_made_or_left);
   return 0;

@@ -323,6 +323,21 @@ static void bad_fills_are_named(void) {
   bad_fill(16, KMB_F4_E2M1, 0.1, 0.2, "no value");
 }
 
+/* Rotating buffers of a few KiB have some hundred thousand pieces: for none of
+ * them is the caller bound or a helper started. */
+static void small_pieces_need_no_pool(void) {
+  static unsigned char data[4096];
+  fixture own;
+  fixture_init(&own);
+  REQUIRE_EQ(fixture_open(&own, 0, 0, 0), KMB_OK);
+  const kmbi_host *self = own.self;
+  kmb_fill request = fill_of(data, sizeof data, KMB_F32, -1, 1);
+  REQUIRE_EQ(own.ops->fill_random(own.self, &request), KMB_OK);
+  REQUIRE_EQ(own.ops->set(own.self, data, 0x55, sizeof data), KMB_OK);
+  REQUIRE(!self->pool);
+  fixture_close(&own);
+}
+
 int main(void) {
   fixture_init(&f);
   REQUIRE_EQ(fixture_open(&f, 0, 0, 0), KMB_OK);
@@ -336,6 +351,7 @@ int main(void) {
   RUN(element_depends_on_seed_and_index_alone);
   RUN(odd_ends_write_no_byte_too_many);
   RUN(bad_fills_are_named);
+  RUN(small_pieces_need_no_pool);
   fixture_close(&f);
   return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef KMB_TESTS_HOST_FIXTURE_H
 #define KMB_TESTS_HOST_FIXTURE_H
 
+#include "error.h"
 #include "heap.h"
 #include "host.h"
 
@@ -65,6 +66,27 @@ static inline int fixture_cancelled(void *ctx) {
   return f->cancel_after-- <= 0;
 }
 
+static inline void fixture_error_save(void *ctx, kmb_error *error) {
+  (void)ctx;
+  kmbi_error_save(error);
+}
+
+static inline void fixture_error_restore(void *ctx, const kmb_error *error) {
+  (void)ctx;
+  kmbi_error_restore(error);
+}
+
+static inline kmb_status
+fixture_callback_failed(void *ctx, const kmb_error *before, const char *which,
+                        kmb_status status, uint64_t iteration) {
+  kmb_error now;
+  kmbi_error_save(&now);
+  (void)kmbi_call_failed(before, which, status, iteration);
+  if (kmbi_failed_since(&now))
+    (void)fixture_fail(ctx, status, 0, "%s", kmb_last_error(NULL, NULL));
+  return status;
+}
+
 static inline void fixture_init(fixture *f) {
   memset(f, 0, sizeof *f);
   f->host = (kmb_host){.struct_size = sizeof f->host,
@@ -73,7 +95,10 @@ static inline void fixture_init(fixture *f) {
                        .free = fixture_free,
                        .log = fixture_log,
                        .fail = fixture_fail,
-                       .cancelled = fixture_cancelled};
+                       .cancelled = fixture_cancelled,
+                       .error_save = fixture_error_save,
+                       .error_restore = fixture_error_restore,
+                       .callback_failed = fixture_callback_failed};
   f->ops = kmbi_backend_host();
   f->cancel_after = -1;
 }

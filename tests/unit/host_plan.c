@@ -273,7 +273,7 @@ static void failing_reset_ends_the_run(void) {
   seen.status = KMB_ERR_IO;
   void *plan = plan_of(&d);
   REQUIRE_FAILS(&f, f.ops->plan_run(f.self, plan, 3, INFINITY, samples, &got),
-                KMB_ERR_IO, "reset callback returned ERR_IO");
+                KMB_ERR_IO, "reset callback returned -14 (ERR_IO)");
   REQUIRE_EQ(got, 1);
   REQUIRE_STR(seen.order, "RLR");
   f.ops->plan_destroy(f.self, plan);
@@ -288,14 +288,14 @@ static void failing_launch_ends_the_run(void) {
     seen.fail_at = 7;
     seen.status = 11;
     f.failures = 0;
-    REQUIRE_EQ(f.ops->plan_run(f.self, plan, 3, INFINITY, samples, &got), 11);
+    REQUIRE_FAILS(&f, f.ops->plan_run(f.self, plan, 3, INFINITY, samples, &got),
+                  11, "launch callback returned 11 (CALLBACK) at iteration 6");
     REQUIRE_EQ(got, 1);
     REQUIRE_EQ(seen.launches, 7);
-    REQUIRE_EQ(f.failures, 0);
     seen.fail_at = 8;
     seen.status = KMB_ERR_LOST;
     REQUIRE_FAILS(&f, f.ops->plan_run(f.self, plan, 3, INFINITY, samples, &got),
-                  KMB_ERR_LOST, "launch callback returned ERR_LOST");
+                  KMB_ERR_LOST, "launch callback returned -8 (ERR_LOST)");
     REQUIRE_EQ(got, 0);
     /* The next run works. */
     REQUIRE_EQ(f.ops->plan_run(f.self, plan, 3, INFINITY, samples, &got),

@@ -47,6 +47,35 @@ static inline kmb_status read_text(const char *text, size_t size,
   return kmb_results_read_json(source_read, &s, NULL, results);
 }
 
+#define SAMPLE_HASH \
+  "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f000"
+
+/* One of which all is known, and one of which nothing is. */
+static inline void fill_kernels(kmb_code_kernel kernels[2]) {
+  kmb_code_kernel *k = &kernels[0];
+  k->name = "_Z4gemmPf";
+  k->demangled = "gemm(float*)";
+  k->arch = "sm_90";
+  k->hash = SAMPLE_HASH "00";
+  k->code_hash = SAMPLE_HASH "ff";
+  k->file = "_Z4gemmPf.cubin";
+  k->launches = UINT64_MAX;
+  k->registers = 168;
+  k->static_shared_bytes = 1024;
+  k->dynamic_shared_bytes = 65536;
+  k->local_bytes = 16;
+  k->max_threads = 384;
+  k->blocks_per_unit = 1;
+  k->code_offset = 64;
+  k->code_bytes = 4096;
+  k->grid_x = UINT32_MAX, k->grid_y = 2, k->grid_z = 3;
+  k->block_x = 384, k->block_y = 1, k->block_z = 1;
+  k->flags = KMB_CODE_HAS_ATTRIBUTES | KMB_CODE_HAS_OCCUPANCY;
+  kernels[1].name = "cop\xFFy";
+  kernels[1].launches = 1;
+  kernels[1].reason = "its image was loaded before the capture";
+}
+
 /* Sets something of every kind. */
 static inline void fill_sample(kmb_result *result, const char *name) {
   const kmb_pair axes[] = {{"rows", "4096"}, {"dtype", "f32"}};
@@ -64,16 +93,31 @@ static inline void fill_sample(kmb_result *result, const char *name) {
   kmbi_result_format(result, KMB_VALUE_READING, "memory-bound: %d%%", 87);
   kmbi_result_absent(result, KMB_VALUE_SUM, "only %s sees them", "TRACE");
   kmbi_result_absent(result, KMB_VALUE_BUSY, "only %s sees them", "TRACE");
-  const kmb_op ops[] = {{sizeof(kmb_op), "_Z4gemmPf", 0, 36000.5, 35000,
-                         37000.25, 99.5, 0, KMB_OP_KERNEL, 7},
-                        {sizeof(kmb_op), NULL, 36000.5, 0.1, 0, 1e300, 5e-324,
-                         UINT64_MAX, KMB_OP_MEMCPY, UINT32_MAX}};
+  kmb_op ops[] = {kmb_op_init(), kmb_op_init()};
+  ops[0].name = "_Z4gemmPf";
+  ops[0].duration_ns = 36000.5, ops[0].min_ns = 35000;
+  ops[0].max_ns = 37000.25, ops[0].share_pct = 99.5;
+  ops[0].kind = KMB_OP_KERNEL, ops[0].stream = 7;
+  ops[0].grid_x = 132, ops[0].grid_y = 2, ops[0].grid_z = 3;
+  ops[0].block_x = 256, ops[0].block_y = 4, ops[0].block_z = 1;
+  ops[0].registers = 40, ops[0].local = 16;
+  ops[0].static_shared = 128, ops[0].dynamic_shared = UINT32_MAX;
+  ops[0].flags = KMB_OP_HAS_LAUNCH;
+  ops[1].start_ns = 36000.5, ops[1].duration_ns = 0.1;
+  ops[1].max_ns = 1e300, ops[1].share_pct = 5e-324;
+  ops[1].bytes = UINT64_MAX;
+  ops[1].kind = KMB_OP_MEMCPY, ops[1].stream = UINT32_MAX;
   kmbi_result_set_ops(result, ops, 2);
   const kmb_rank ranks[] = {
       {sizeof(kmb_rank), "A \"device\"", "GPU-1", 36130.25, 0.1, 1e300, 3, 12,
        UINT64_MAX, 0},
       {sizeof(kmb_rank), NULL, NULL, 36000.5, 5e-324, 36001, 1, 0, 0, 1}};
   kmbi_result_set_ranks(result, ranks, 2);
+  kmb_code_kernel kernels[] = {kmb_code_kernel_init(), kmb_code_kernel_init()};
+  fill_kernels(kernels);
+  kmbi_result_set_kernels(result, kernels, 2);
+  kmbi_result_set_u64(result, KMB_VALUE_CODE_OMITTED, 0);
+  kmbi_result_set_u64(result, KMB_VALUE_CODE_UNSEEN, 3);
   kmbi_result_set_samples(result, ns, 4);
   kmbi_result_find(result, KMB_FINDING_NOT_QUIET, KMB_WARNING, figures, 2,
                    "others took %.1f%%", 3.5);

@@ -159,6 +159,12 @@ static void what_is_kept_reads_back(void) {
   REQUIRE(!look(sweep, "a\nb\xFF\"", "2"));
   REQUIRE(!look(sweep, NULL, "1"));
   const kmb_pair axes[] = {{"n", "1"}, {"dtype", "f32"}};
+  const kmb_pair turned[] = {{"dtype", "f32"}, {"n", "1"}};
+  const kmb_pair twice[] = {{"n", "1"}, {"n", "1"}};
+  const kmb_pair crossed[] = {{"dtype", "1"}, {"n", "f32"}};
+  REQUIRE(kmb_sweep_find(sweep, "a\nb\xFF\"", turned, 2) == r);
+  REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", twice, 2));
+  REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", crossed, 2));
   REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", axes, 1));
   REQUIRE(!kmb_sweep_find(sweep, "a\nb\xFF\"", NULL, 2));
   REQUIRE(!kmb_sweep_find(NULL, "a", axes, 2));
@@ -317,12 +323,21 @@ static void a_forked_child_adds_nothing(void) {
   begin(&b);
   kmb_sweep *sweep = open_it(&b);
   kmb_result *r = measure(&b, "copy", "1");
+  fflush(stdout);
   pid_t child = fork();
   REQUIRE(child >= 0);
-  if (!child) _exit(kmb_sweep_add(sweep, r) == KMB_ERR_FORKED ? 0 : 1);
+  if (!child) {
+    int bad = kmb_sweep_add(sweep, r) != KMB_ERR_FORKED;
+    kmb_result_destroy(r);
+    kmb_sweep_close(sweep);
+    kmb_device_close(b.device);
+    _exit(bad || b.memory.blocks_out);
+  }
   REQUIRE_EQ(waitpid(child, &status, 0), child);
   REQUIRE_EQ(status, 0);
   REQUIRE_EQ(size_of(&b), 0);
+  /* The child's close gave nothing of the parent's away. */
+  fails(&b, KMB_ERR_BUSY, "another sweep");
   REQUIRE_OK(kmb_sweep_add(sweep, r));
   kmb_sweep_close(sweep);
   finish(&b);

@@ -7,20 +7,27 @@ static const char name[] = "calibrate";
 #define WALL_NS 300e6 /* for each way */
 
 void calibrate_help(FILE *to) {
-  fputs(
-      "usage: kmb calibrate [--device N] [--json] [-o FILE.svg|.png|.pdf]\n\n"
-      "Times the smallest operation that can be launched from here (an empty "
-      "function; on\na GPU 4 KiB of memory that is set) with each timer and "
-      "launch mode, and shows\n\n"
-      "  bias   what the timer adds against the device's zero, with its "
-      "uncertainty; it\n         is taken off times\n"
-      "  floor  the median that the clock said of that operation, with its 99% "
-      "interval:\n         shorter work cannot be told from it\n\n"
-      "  --device N  a GPU's number, or a name such as host or cuda:0 (auto: "
-      "the first\n              backend that opens)\n"
-      "  --json      JSON instead of text\n"
-      "  -o FILE     draws both\n",
-      to);
+  fputs("usage: kmb calibrate [--device N] [--json] [-o FILE.svg|.png|.pdf]\n"
+        "\n"
+        "Shows bias and floor of each timer and launch mode: it times the "
+        "smallest\n"
+        "operation that can be launched from here (an empty function; on a GPU "
+        "4 KiB of\n"
+        "memory that is set).\n"
+        "\n"
+        "  bias   what the timer adds against the device's zero, with its "
+        "uncertainty;\n"
+        "         it is taken off times\n"
+        "  floor  the median that the clock said of that operation, with its "
+        "99%\n"
+        "         interval: shorter work cannot be told from it\n"
+        "\n"
+        "  --device N  a GPU's number, or a name such as host or cuda:0 (auto: "
+        "the\n"
+        "              first backend that opens)\n"
+        "  --json      JSON instead of text\n"
+        "  -o FILE     draws both as SVG, PNG or PDF\n",
+        to);
 }
 
 typedef struct options {
@@ -144,6 +151,7 @@ int calibrate_main(int argc, char **argv) {
   options o = {.device = "auto"};
   kmb_device *device = NULL;
   int code = read_options(argc, argv, &o);
+  if (!code && o.out) code = check_drawing(o.out);
   if (!code) code = open_device(o.device, &device);
   if (code) return code;
   code = calibrate(&o, device);
@@ -153,15 +161,19 @@ int calibrate_main(int argc, char **argv) {
 
 #ifndef KMB_HAS_CAIRO
 
+int check_drawing(const char *path) {
+  (void)path;
+  return usage(name, "this kmb was built without cairo; install it (Debian "
+                     "package libcairo2-dev) and build again, or leave out -o");
+}
+
 int draw_calibration(const char *path, const char *device, const char *what,
                      const reading *readings, int count) {
-  (void)path;
   (void)device;
   (void)what;
   (void)readings;
   (void)count;
-  return usage(name, "this kmb was built without cairo; install it (Debian "
-                     "package libcairo2-dev) and build again, or leave out -o");
+  return check_drawing(path);
 }
 
 #endif

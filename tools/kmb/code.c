@@ -4,30 +4,41 @@
 static const char name[] = "code";
 
 void code_help(FILE *to) {
-  fputs("usage: kmb code CUBIN [--kernel REGEX] [--expect UNIT] [--list] "
-        "[--json]\n"
-        "       kmb code CUBIN --diff OTHER [--kernel REGEX] "
-        "[--other-kernel REGEX]\n"
-        "                [--json]\n\n"
-        "Shows the kernels of a cubin: registers, memory, limits, hashes by "
-        "which code\nis told apart, and, by nvdisasm or cuobjdump, what their "
-        "instructions are and\nwhat is worth a look.\n\n"
+  fputs("usage: kmb code RESULT.json|CUBIN [--kernel REGEX] [--expect UNIT] "
+        "[--list]\n"
+        "                [--json]\n"
+        "       kmb code RESULT.json|CUBIN --diff OTHER [--kernel REGEX]\n"
+        "                [--other-kernel REGEX] [--json]\n"
+        "\n"
+        "Shows the kernels of a cubin, or of a code object for AMD GPUs: "
+        "registers,\n"
+        "memory, limits, hashes by which code is told apart, and, by "
+        "nvdisasm,\n"
+        "cuobjdump or llvm-objdump, what their instructions are and what is "
+        "worth a look.\n"
+        "Of results, those kernels that they list, from the images that were "
+        "saved in\n"
+        "RESULT.d beside RESULT.json; images that are missing or are others "
+        "are named.\n"
+        "\n"
         "  --kernel REGEX        only kernels whose name, mangled or as C++ "
         "has it,\n"
         "                        matches (POSIX extended)\n"
         "  --expect UNIT         say so if this matrix unit is not used: "
         "HGMMA, QGMMA,\n"
-        "                        HMMA, IMMA, DMMA ..., or any\n"
+        "                        HMMA, IMMA, DMMA, MFMA ..., or any\n"
         "  --list                the listing itself\n"
-        "  --diff OTHER          compare with another cubin: kernels of the "
-        "same name,\n"
-        "                        or one with one\n"
+        "  --diff OTHER          compare with another cubin, or with results: "
+        "kernels of\n"
+        "                        the same name, or one with one\n"
         "  --other-kernel REGEX  kernels of OTHER (as --kernel)\n"
-        "  --disassembler FILE   the program to use: nvdisasm or cuobjdump\n"
+        "  --disassembler FILE   the program to use: nvdisasm, cuobjdump or "
+        "llvm-objdump\n"
         "  --deadline SECONDS    how long it may take (60)\n"
         "  --listing FILE        what a disassembler printed (nvdisasm -c, "
         "cuobjdump\n"
-        "                        -sass), in place of running one\n"
+        "                        -sass, llvm-objdump -d), in place of running "
+        "one\n"
         "  --other-listing FILE  the same for OTHER\n"
         "  --json                JSON instead of text\n",
         to);
@@ -35,7 +46,7 @@ void code_help(FILE *to) {
 
 #ifdef KMB_HAS_LIBELF
 
-#include "code_file.h"
+#include "code_set.h"
 
 #include <strings.h>
 
@@ -117,42 +128,38 @@ static int flush(int code) {
   return EXIT_FAILED;
 }
 
-/* What could be shown was; a disassembler that failed is an error still. */
-static int finish(int code, const code_file *file) {
-  if (code || !file->code) return code;
-  fprintf(stderr, "kmb: %s: %s\n", file->path, file->why);
-  return file->code;
-}
-
-static int show(const code_options *o, const code_file *file) {
+/* What could be shown was; what kept the rest from it is an error still. */
+static int show(const code_options *o, const code_set *set) {
   int code = EXIT_DONE;
   if (o->list)
-    code = code_list(file) ? EXIT_DONE : EXIT_USAGE;
+    code = code_list(set) ? EXIT_DONE : EXIT_USAGE;
   else if (o->json)
-    code = print_json(code_json(file, o));
+    code = print_json(code_json(set, o));
   else
-    code_print(file, o);
-  return finish(flush(code), file);
+    code_print(set, o);
+  code = flush(code);
+  return code ? code : code_set_say(set);
 }
 
-static int compare(const code_options *o, const code_file *file) {
-  code_file other;
-  int code = code_file_open(&other, o, true);
+static int compare(const code_options *o, const code_set *set) {
+  code_set other;
+  int code = code_set_open(&other, o, true);
   if (code) return code;
-  code = finish(flush(code_diff(file, &other, o)), file);
-  code = finish(code, &other);
-  code_file_close(&other);
+  code = flush(code_diff(set, &other, o));
+  if (!code) code = code_set_say(set);
+  if (!code) code = code_set_say(&other);
+  code_set_close(&other);
   return code;
 }
 
 int code_main(int argc, char **argv) {
   code_options o = {.expect = -1, .deadline_s = 60};
-  code_file file;
+  code_set set;
   int code = read_options(argc, argv, &o);
-  if (!code) code = code_file_open(&file, &o, false);
+  if (!code) code = code_set_open(&set, &o, false);
   if (code) return code;
-  code = o.other ? compare(&o, &file) : show(&o, &file);
-  code_file_close(&file);
+  code = o.other ? compare(&o, &set) : show(&o, &set);
+  code_set_close(&set);
   return code;
 }
 

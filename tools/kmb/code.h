@@ -14,17 +14,22 @@ typedef struct code_number {
   bool known;
 } code_number;
 
+/* Whose GPU code is for. */
+typedef enum code_maker { CODE_NVIDIA, CODE_AMD } code_maker;
+
 /* A function that can be launched. `code` points into the image. */
 typedef struct code_kernel {
   char *name;
   char *demangled; /* NULL: as `name`, or no demangler is there */
   const uint8_t *code;
   uint64_t code_bytes;
-  code_number registers;
+  code_number registers;    /* of a thread; AMD: VGPRs */
   code_number shared_bytes; /* static; what the system reserves is in it */
   code_number local_bytes;
   code_number stack_bytes;
   code_number max_threads; /* of a block; open: as many as the device has */
+  /* AMD alone: AGPRs, SGPRs, registers that were spilled, lanes of a wave. */
+  code_number accumulators, scalars, spilled, spilled_scalars, wavefront;
   char hash[KMB_CODE_HASH_SIZE]; /* of `code` */
   bool stack_stated;             /* of the whole, not of its own frame alone */
 } code_kernel;
@@ -33,7 +38,8 @@ typedef struct code_image {
   code_kernel *kernels; /* in the order of their names */
   size_t kernel_count;
   uint64_t bytes;
-  char arch[32];                 /* sm_90a */
+  code_maker maker;
+  char arch[48];                 /* sm_90a, gfx90a:xnack- */
   char hash[KMB_CODE_HASH_SIZE]; /* of the whole image */
 } code_image;
 

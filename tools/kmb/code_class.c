@@ -30,7 +30,12 @@ bool code_class_is_global_load(int id) {
 
 bool code_class_is_narrow_load(int id) {
   return (id >= CODE_GLOBAL_LOAD_1 && id < CODE_GLOBAL_LOAD_16) ||
-         (id >= CODE_GENERIC_LOAD_1 && id < CODE_GENERIC_LOAD_16);
+         (id >= CODE_GENERIC_LOAD_1 && id < CODE_GENERIC_LOAD_16) ||
+         (id >= CODE_BUFFER_LOAD_1 && id < CODE_BUFFER_LOAD_16);
+}
+
+bool code_class_is_buffer_load(int id) {
+  return id >= CODE_BUFFER_LOAD_1 && id <= CODE_BUFFER_LOAD_32;
 }
 
 /* How the name of an operation, up to its first modifier, is found below. */
@@ -153,7 +158,7 @@ static int width_of(const code_words *w) {
     const char *modifier;
     int index;
   } widths[] = {{"U8", 0}, {"S8", 0},  {"U16", 1}, {"S16", 1},
-                {"64", 3}, {"128", 4}, {"256", 5}, {"ENL2", 5}};
+                {"64", 3}, {"128", 5}, {"256", 6}, {"ENL2", 6}};
   for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
     if (modified(w, widths[i].modifier)) return widths[i].index;
   return 2;

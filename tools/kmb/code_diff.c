@@ -1,5 +1,5 @@
 /* kmb code --diff: two kernels side by side. */
-#include "code_file.h"
+#include "code_set.h"
 #include "kmb.h"
 
 #include <inttypes.h>
@@ -11,10 +11,11 @@ typedef struct row {
   code_number a, b;
 } row;
 
-enum { RESOURCES = 6, ROWS_MOST = CODE_CLASSES + RESOURCES };
+enum { RESOURCES = 10, ROWS_MOST = CODE_CLASSES + RESOURCES };
 
 typedef struct pair {
   const code_kernel *a, *b;
+  const code_file *in_a, *in_b;
   const code_summary *sa, *sb; /* both or none */
   const char *why;             /* none: why */
   row rows[ROWS_MOST];
@@ -38,6 +39,10 @@ static void make_rows(pair *p) {
   add_row(p, "local bytes", a->local_bytes, b->local_bytes);
   add_row(p, "stack bytes", a->stack_bytes, b->stack_bytes);
   add_row(p, "max threads", a->max_threads, b->max_threads);
+  add_row(p, "AGPRs", a->accumulators, b->accumulators);
+  add_row(p, "SGPRs", a->scalars, b->scalars);
+  add_row(p, "spilled VGPRs", a->spilled, b->spilled);
+  add_row(p, "spilled SGPRs", a->spilled_scalars, b->spilled_scalars);
   if (!p->sa) return;
   add_row(p, "instructions", number(p->sa->instructions),
           number(p->sb->instructions));
@@ -51,6 +56,8 @@ static void make_pair(pair *p, const code_file *a, const code_kernel *ka,
   const char *why_b = NULL;
   p->a = ka;
   p->b = kb;
+  p->in_a = a;
+  p->in_b = b;
   p->sa = code_file_summary(a, ka, &p->why);
   p->sb = code_file_summary(b, kb, &why_b);
   if (p->sa && !p->sb) p->why = why_b;
@@ -71,9 +78,11 @@ static void print_value(code_number n) {
   if (!n.known) printf("  %10s", "not stated");
 }
 
-static void print_pair(const pair *p) {
+/* `paths`: there are several files. */
+static void print_pair(const pair *p, bool paths) {
   printf("\n  %s\n", shown(p->a));
   if (strcmp(p->a->name, p->b->name) != 0) printf("  %s\n", shown(p->b));
+  if (paths) printf("    %s\n    %s\n", p->in_a->path, p->in_b->path);
   printf("    %s\n", is_same(p) ? "same code" : "different code");
   for (int i = 0; i < p->count; i++) {
     const row *r = &p->rows[i];
@@ -87,10 +96,12 @@ static void print_pair(const pair *p) {
   if (!p->sa) printf("    %-26s  unknown: %s\n", "classes", p->why);
 }
 
-static json_t *pair_json(const pair *p) {
+static json_t *pair_json(const pair *p, bool paths) {
   json_t *to = json_object(), *rows = json_array();
   json_object_set_new(to, "a", json_string(p->a->name));
   json_object_set_new(to, "b", json_string(p->b->name));
+  if (paths) json_object_set_new(to, "file_a", json_string(p->in_a->path));
+  if (paths) json_object_set_new(to, "file_b", json_string(p->in_b->path));
   json_object_set_new(to, "same_code", json_boolean(is_same(p)));
   for (int i = 0; i < p->count; i++) {
     json_t *line = json_object();
@@ -107,26 +118,55 @@ static json_t *pair_json(const pair *p) {
   return to;
 }
 
-static const code_kernel *named(const code_file *file, const char *name) {
-  for (size_t i = 0; i < file->image.kernel_count; i++)
-    if (strcmp(file->image.kernels[i].name, name) == 0)
-      return &file->image.kernels[i];
-  return NULL;
+/* A kernel and where it is. */
+typedef struct place {
+  const code_set *set;
+  size_t file, kernel;
+} place;
+
+static const code_kernel *kernel_at(const place *p) {
+  return p->file < p->set->count
+             ? &p->set->files[p->file].image.kernels[p->kernel]
+             : NULL;
+}
+
+/* The next one, past files without kernels. */
+static const code_kernel *settle(place *p) {
+  while (p->file < p->set->count &&
+         p->kernel >= p->set->files[p->file].image.kernel_count) {
+    p->file++;
+    p->kernel = 0;
+  }
+  return kernel_at(p);
+}
+
+static size_t kernel_count(const code_set *set) {
+  size_t count = 0;
+  for (size_t i = 0; i < set->count; i++)
+    count += set->files[i].image.kernel_count;
+  return count;
 }
 
 /* One of each, whatever their names; of several, those of the same name. */
-static const code_kernel *partner(const code_file *of, const code_kernel *k,
-                                  const code_file *in) {
-  if (of->image.kernel_count == 1 && in->image.kernel_count == 1)
-    return in->image.kernels;
-  return named(in, k->name);
+static bool are_partners(const code_set *a, const code_kernel *ka,
+                         const code_set *b, const code_kernel *kb) {
+  return (kernel_count(a) == 1 && kernel_count(b) == 1) ||
+         strcmp(ka->name, kb->name) == 0;
+}
+
+static bool has_partner(const code_set *a, const code_kernel *ka,
+                        const code_set *b) {
+  place y = {.set = b};
+  for (const code_kernel *kb; (kb = settle(&y)); y.kernel++)
+    if (are_partners(a, ka, b, kb)) return true;
+  return false;
 }
 
 /* Kernels without a partner. */
-static void print_alone(const code_file *a, const code_file *b, json_t *to) {
-  for (size_t i = 0; i < a->image.kernel_count; i++) {
-    const code_kernel *k = &a->image.kernels[i];
-    if (partner(a, k, b)) continue;
+static void print_alone(const code_set *a, const code_set *b, json_t *to) {
+  place x = {.set = a};
+  for (const code_kernel *k; (k = settle(&x)); x.kernel++) {
+    if (has_partner(a, k, b)) continue;
     if (to)
       json_array_append_new(to, json_string(k->name));
     else
@@ -134,14 +174,29 @@ static void print_alone(const code_file *a, const code_file *b, json_t *to) {
   }
 }
 
-static void print_head(const code_file *a, const code_file *b) {
-  bool same = strcmp(a->image.hash, b->image.hash) == 0;
-  printf("%s: %s, sha256 %s\n", a->path, a->image.arch, a->image.hash);
-  printf("%s: %s, sha256 %s\n", b->path, b->image.arch, b->image.hash);
-  puts(same ? "the same image" : "different images");
+/* What is absent is in neither list. */
+static void print_absent(const code_set *set) {
+  for (size_t i = 0; i < set->absent_count; i++)
+    printf("%s: %s is not there: %s\n", set->path, set->absent[i].kernels,
+           set->absent[i].why);
 }
 
-static json_t *head_json(const code_file *file) {
+static bool is_single(const code_set *a, const code_set *b) {
+  return a->count == 1 && b->count == 1;
+}
+
+static bool same_image(const code_set *a, const code_set *b) {
+  return strcmp(a->files->image.hash, b->files->image.hash) == 0;
+}
+
+static void print_files(const code_set *set) {
+  for (size_t i = 0; i < set->count; i++)
+    printf("%s: %s, sha256 %s\n", set->files[i].path, set->files[i].image.arch,
+           set->files[i].image.hash);
+  print_absent(set);
+}
+
+static json_t *file_json(const code_file *file) {
   json_t *to = json_object();
   json_object_set_new(to, "file", json_string(file->path));
   json_object_set_new(to, "architecture", json_string(file->image.arch));
@@ -149,19 +204,47 @@ static json_t *head_json(const code_file *file) {
   return to;
 }
 
-static int all_json(const code_file *a, const code_file *b, pair *p) {
+static json_t *head_json(const code_set *set) {
+  if (!set->of_results) return file_json(set->files);
+  json_t *to = json_object(), *images = json_array(), *absent = json_array();
+  json_object_set_new(to, "file", json_string(set->path));
+  for (size_t i = 0; i < set->count; i++)
+    json_array_append_new(images, file_json(&set->files[i]));
+  for (size_t i = 0; i < set->absent_count; i++)
+    json_array_append_new(absent, json_pack("{s:s, s:s}", "kernels",
+                                            set->absent[i].kernels, "reason",
+                                            set->absent[i].why));
+  json_object_set_new(to, "images", images);
+  json_object_set_new(to, "absent", absent);
+  return to;
+}
+
+/* Each kernel with each partner; printed if there is no list to add it to. */
+static void go_through(const code_set *a, const code_set *b, pair *p,
+                       json_t *to) {
+  bool paths = !is_single(a, b);
+  place x = {.set = a};
+  for (const code_kernel *ka; (ka = settle(&x)); x.kernel++) {
+    place y = {.set = b};
+    for (const code_kernel *kb; (kb = settle(&y)); y.kernel++) {
+      if (!are_partners(a, ka, b, kb)) continue;
+      make_pair(p, &a->files[x.file], ka, &b->files[y.file], kb);
+      if (to)
+        json_array_append_new(to, pair_json(p, paths));
+      else
+        print_pair(p, paths);
+    }
+  }
+}
+
+static int all_json(const code_set *a, const code_set *b, pair *p) {
   json_t *to = json_object(), *pairs = json_array();
   json_t *only_a = json_array(), *only_b = json_array();
   json_object_set_new(to, "a", head_json(a));
   json_object_set_new(to, "b", head_json(b));
-  json_object_set_new(to, "same_image",
-                      json_boolean(!strcmp(a->image.hash, b->image.hash)));
-  for (size_t i = 0; i < a->image.kernel_count; i++) {
-    const code_kernel *k = &a->image.kernels[i], *other = partner(a, k, b);
-    if (!other) continue;
-    make_pair(p, a, k, b, other);
-    json_array_append_new(pairs, pair_json(p));
-  }
+  if (is_single(a, b))
+    json_object_set_new(to, "same_image", json_boolean(same_image(a, b)));
+  go_through(a, b, p, pairs);
   json_object_set_new(to, "kernels", pairs);
   print_alone(a, b, only_a);
   print_alone(b, a, only_b);
@@ -170,7 +253,7 @@ static int all_json(const code_file *a, const code_file *b, pair *p) {
   return print_json(to);
 }
 
-int code_diff(const code_file *a, const code_file *b, const code_options *o) {
+int code_diff(const code_set *a, const code_set *b, const code_options *o) {
   pair *p = malloc(sizeof *p);
   int code = EXIT_DONE;
   if (!p) {
@@ -180,13 +263,11 @@ int code_diff(const code_file *a, const code_file *b, const code_options *o) {
   if (o->json) {
     code = all_json(a, b, p);
   } else {
-    print_head(a, b);
-    for (size_t i = 0; i < a->image.kernel_count; i++) {
-      const code_kernel *k = &a->image.kernels[i], *other = partner(a, k, b);
-      if (!other) continue;
-      make_pair(p, a, k, b, other);
-      print_pair(p);
-    }
+    print_files(a);
+    print_files(b);
+    if (is_single(a, b))
+      puts(same_image(a, b) ? "the same image" : "different images");
+    go_through(a, b, p, NULL);
     print_alone(a, b, NULL);
     print_alone(b, a, NULL);
   }

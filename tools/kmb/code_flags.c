@@ -4,6 +4,27 @@
 
 #include <inttypes.h>
 
+/* What the compiler itself counted. */
+static bool has_spills_amd(const code_kernel *k, char *to) {
+  if (!k->spilled.value && !k->spilled_scalars.value) return false;
+  snprintf(to, CODE_WHY,
+           "%" PRIu64 " VGPRs and %" PRIu64 " SGPRs were spilled, as the "
+           "compiler counted; scratch takes %" PRIu64 " B a lane",
+           k->spilled.value, k->spilled_scalars.value, k->stack_bytes.value);
+  return true;
+}
+
+static bool has_scratch(const code_kernel *k, char *to) {
+  if (!k->stack_bytes.value || k->spilled.value || k->spilled_scalars.value)
+    return false;
+  snprintf(to, CODE_WHY,
+           "scratch takes %" PRIu64 " B a lane%s: an array that a variable "
+           "indexes, or frames of calls",
+           k->stack_bytes.value,
+           k->spilled.known ? " and nothing was spilled" : "");
+  return true;
+}
+
 static bool has_spills(const code_summary *s, const code_kernel *k, char *to) {
   if (!s->stack_loads && !s->stack_stores) return false;
   snprintf(to, CODE_WHY,
@@ -23,51 +44,57 @@ static bool has_local_array(const code_summary *s, char *to) {
   return true;
 }
 
-/* Narrow loads, and all loads, of global memory. */
-static void count_loads(const uint32_t *counts, uint64_t *narrow,
-                        uint64_t *all) {
-  *narrow = *all = 0;
-  for (int id = 0; id < CODE_CLASSES; id++) {
-    if (code_class_is_narrow_load(id)) *narrow += counts[id];
-    if (code_class_is_global_load(id)) *all += counts[id];
-  }
+/* Narrow loads, and all loads, of global memory. What is loaded through a
+ * descriptor is of it for sure where no scratch is. */
+typedef struct loads {
+  bool buffers;
+  uint64_t narrow, all;
+} loads;
+
+static void add_loads(loads *l, int id, uint64_t count) {
+  bool buffer = code_class_is_buffer_load(id);
+  if (buffer ? !l->buffers : !code_class_is_global_load(id)) return;
+  l->all += count;
+  if (code_class_is_narrow_load(id)) l->narrow += count;
 }
 
 /* Where no loop loads, a thread handles its elements in one pass. */
-static bool has_narrow_loads(const code_summary *s, char *to) {
-  uint64_t loops = 0, narrow_loops = 0, narrow = 0, all = 0;
+static bool has_narrow_loads(const code_summary *s, const code_kernel *k,
+                             char *to) {
+  bool buffers = k->stack_bytes.known && !k->stack_bytes.value;
+  uint64_t loading = 0, narrow_loops = 0;
   for (size_t i = 0; i < s->loop_count; i++) {
     const code_loop *l = &s->loops[i];
+    loads found = {.buffers = buffers};
     if (!l->innermost) continue;
-    count_loads(l->counts, &narrow, &all);
-    loops += all != 0;
-    if (!narrow) continue;
+    for (int id = 0; id < CODE_CLASSES; id++)
+      add_loads(&found, id, l->counts[id]);
+    loading += found.all != 0;
+    if (!found.narrow) continue;
     if (!narrow_loops++)
       snprintf(to, CODE_WHY,
                "%" PRIu64 " of %" PRIu64
                " global loads in the loop at 0x%" PRIx64 "-0x%" PRIx64
                " are narrower than 16 bytes a thread",
-               narrow, all, l->from, l->to);
+               found.narrow, found.all, l->from, l->to);
   }
   if (narrow_loops > 1) {
     size_t used = strlen(to);
     snprintf(to + used, CODE_WHY - used,
              "; so it is in %" PRIu64 " of %" PRIu64
              " innermost loops that load",
-             narrow_loops, loops);
+             narrow_loops, loading);
   }
-  if (loops || s->loops_unknown) return narrow_loops != 0;
-  narrow = all = 0;
-  for (int id = 0; id < CODE_CLASSES; id++) {
-    if (code_class_is_narrow_load(id)) narrow += s->counts[id];
-    if (code_class_is_global_load(id)) all += s->counts[id];
-  }
-  if (narrow)
+  if (loading || s->loops_unknown) return narrow_loops != 0;
+  loads whole = {.buffers = buffers};
+  for (int id = 0; id < CODE_CLASSES; id++)
+    add_loads(&whole, id, s->counts[id]);
+  if (whole.narrow)
     snprintf(to, CODE_WHY,
              "%" PRIu64 " of %" PRIu64 " global loads are narrower than 16 "
              "bytes a thread; no loop loads",
-             narrow, all);
-  return narrow != 0;
+             whole.narrow, whole.all);
+  return whole.narrow != 0;
 }
 
 static uint64_t matrix_count(const code_summary *s) {
@@ -118,9 +145,14 @@ int code_flags(const code_file *file, const code_kernel *k,
   FLAG("MATRIX_UNIT_UNUSED", lacks_expected(s, expect, flags[count].text));
   FLAG("OLDER_MATRIX_UNIT",
        has_older_matrix(file->image.arch, s, flags[count].text));
-  FLAG("NARROW_LOADS", has_narrow_loads(s, flags[count].text));
-  FLAG("SPILLS", has_spills(s, k, flags[count].text));
-  FLAG("LOCAL_ARRAY", has_local_array(s, flags[count].text));
+  FLAG("NARROW_LOADS", has_narrow_loads(s, k, flags[count].text));
+  if (file->image.maker == CODE_AMD) {
+    FLAG("SPILLS", has_spills_amd(k, flags[count].text));
+    FLAG("LOCAL_ARRAY", has_scratch(k, flags[count].text));
+  } else {
+    FLAG("SPILLS", has_spills(s, k, flags[count].text));
+    FLAG("LOCAL_ARRAY", has_local_array(s, flags[count].text));
+  }
 #undef FLAG
   return count;
 }

@@ -1,8 +1,10 @@
-/* Reads the listings of nvdisasm -c and cuobjdump -sass. */
+/* Reads the listings of nvdisasm -c, cuobjdump -sass and llvm-objdump -d. */
 #include "code_listing.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { PAD_BYTES = 4, WORD_DIGITS = 8 };
 
 typedef struct words {
   const char *at;
@@ -28,6 +30,9 @@ typedef struct reader {
   target *targets; /* one a step */
   label *labels;
   size_t count, step_room, label_count, label_room;
+  bool amd;       /* the function is of llvm-objdump's listing */
+  uint64_t start; /* its address */
+  size_t pads;    /* instructions at its end that do nothing */
 } reader;
 
 static bool is_space(char c) {
@@ -69,6 +74,8 @@ static bool read_hex(words w, uint64_t *value) {
       digit = (uint64_t)(c - '0');
     else if (c >= 'a' && c <= 'f')
       digit = (uint64_t)(c - 'a') + 10;
+    else if (c >= 'A' && c <= 'F')
+      digit = (uint64_t)(c - 'A') + 10;
     else
       return false;
     *value = *value << 4 | digit;
@@ -129,6 +136,10 @@ static bool end_function(reader *r, const char *at) {
   code_summary *s = r->now;
   if (!s) return true;
   s->text_size = (size_t)(at - s->text);
+  r->count -= r->pads;
+  s->counts[CODE_OTHER] -= r->pads;
+  s->pad_bytes = PAD_BYTES * r->pads;
+  s->bytes -= s->pad_bytes;
   s->instructions = r->count;
   if (r->label_count)
     qsort(r->labels, r->label_count, sizeof *r->labels, by_label);
@@ -148,7 +159,8 @@ static bool begin_function(reader *r, words name, const char *at) {
   r->now = &more[l->function_count++];
   *r->now = (code_summary){
       .name = name.at, .name_size = name.size, .text = at, .text_size = 0};
-  r->count = r->label_count = 0;
+  r->count = r->label_count = r->pads = 0;
+  r->amd = false;
   return true;
 }
 
@@ -198,16 +210,20 @@ static void count_local(code_summary *s, int id, const code_words *w) {
     ++*(stack ? &s->stack_stores : &s->indexed_stores);
 }
 
-static bool add_step(reader *r, uint64_t address, words text) {
+/* Room for one more step, with its target. */
+static bool grow_steps(reader *r) {
   size_t room = r->step_room;
+  return grow(&r->steps, &room, r->count, sizeof *r->steps) &&
+         grow(&r->targets, &r->step_room, r->count, sizeof *r->targets);
+}
+
+static bool add_step(reader *r, uint64_t address, words text) {
   bool predicated = text.size && *text.at == '@';
   if (predicated) text = trimmed(after(text, until(text, " \t").size));
   words op = until(text, " \t");
   words operands = trimmed(after(text, op.size));
   if (!op.size) return true;
-  if (!grow(&r->steps, &room, r->count, sizeof *r->steps) ||
-      !grow(&r->targets, &r->step_room, r->count, sizeof *r->targets))
-    return false;
+  if (!grow_steps(r)) return false;
   code_words w = {op.at, op.size, text.at + op.size, text.size - op.size};
   words base = until(op, ".");
   bool branch = same(base, (words){"BRA", 3}) || same(base, (words){"JMP", 3});
@@ -237,8 +253,97 @@ static bool read_instruction(reader *r, words line) {
   return add_step(r, address, text);
 }
 
+/* AMD. */
+
+/* "0000000000001000 <NAME>:", NULL for another line. */
+static bool is_amd_head(words line, words *name, uint64_t *start) {
+  words digits = until(line, " ");
+  words rest = after(line, digits.size);
+  if (digits.size != 16 || !read_hex(digits, start) || !begins(rest, " <") ||
+      rest.size < 5 || rest.at[rest.size - 1] != ':' ||
+      rest.at[rest.size - 2] != '>')
+    return false;
+  *name = (words){rest.at + 2, rest.size - 4};
+  return true;
+}
+
+/* "<NAME+0x5c>" of this function; of another it is a call. */
+static target amd_target(const reader *r, words text) {
+  target t = {.given = false};
+  words name = {r->now->name, r->now->name_size};
+  if (text.size < name.size + 2 || *text.at != '<' ||
+      text.at[text.size - 1] != '>' ||
+      memcmp(text.at + 1, name.at, name.size) != 0)
+    return t;
+  words rest = {text.at + 1 + name.size, text.size - 2 - name.size};
+  uint64_t offset = 0;
+  t.given =
+      !rest.size || (begins(rest, "+0x") && read_hex(after(rest, 3), &offset));
+  t.address = r->start + offset;
+  return t;
+}
+
+static bool ends_amd(words op) {
+  return begins(op, "s_endpgm") || same(op, (words){"s_branch", 8}) ||
+         same(op, (words){"s_setpc_b64", 11});
+}
+
+/* What stands behind "//": the address, the words of the encoding, and where a
+ * branch leads. False: it is no such thing. */
+static bool read_encoding(words text, uint64_t *address, uint64_t *bytes,
+                          words *where) {
+  words digits = until(text, ":");
+  if (digits.size == text.size || !read_hex(digits, address)) return false;
+  text = trimmed(after(text, digits.size + 1));
+  for (*bytes = 0; text.size && *text.at != '<'; *bytes += PAD_BYTES) {
+    uint64_t ignored = 0;
+    words word = until(text, " ");
+    if (word.size != WORD_DIGITS || !read_hex(word, &ignored)) return false;
+    text = trimmed(after(text, word.size));
+  }
+  *where = text;
+  return *bytes != 0;
+}
+
+static bool read_amd(reader *r, words line) {
+  uint64_t address = 0, bytes = 0;
+  words where, op = until(line, " \t");
+  size_t at = op.size;
+  while (at + 1 < line.size && (line.at[at] != '/' || line.at[at + 1] != '/'))
+    at++;
+  if (at + 1 >= line.size || !op.size ||
+      !read_encoding(trimmed(after(line, at + 2)), &address, &bytes, &where))
+    return true;
+  if (!grow_steps(r)) return false;
+  code_words w = {op.at, op.size, op.at + op.size, at - op.size};
+  while (w.operands_size && is_space(w.operands[w.operands_size - 1]))
+    w.operands_size--;
+  code_step *step = &r->steps[r->count];
+  *step = (code_step){.address = address,
+                      .target = CODE_NO_TARGET,
+                      .id = code_classify_amd(&w),
+                      .ends = ends_amd(op)};
+  bool branch = begins(op, "s_branch") || begins(op, "s_cbranch_");
+  r->targets[r->count++] =
+      branch ? amd_target(r, where) : (target){.given = false};
+  bool pad = bytes == PAD_BYTES && (same(op, (words){"s_nop", 5}) ||
+                                    same(op, (words){"s_code_end", 10}));
+  r->pads = pad ? r->pads + 1 : 0;
+  r->now->counts[step->id]++;
+  r->now->bytes += bytes;
+  return true;
+}
+
 static bool read_line(reader *r, words raw) {
-  words line = trimmed(raw);
+  words line = trimmed(raw), head;
+  uint64_t start = 0;
+  if (is_amd_head(line, &head, &start)) {
+    if (!begin_function(r, head, raw.at)) return false;
+    r->amd = true;
+    r->start = start;
+    return true;
+  }
+  if (r->amd && r->now) return read_amd(r, line);
   if (begins(line, "/*")) return read_instruction(r, line);
   if (begins(line, ".section\t") || begins(line, ".section ")) {
     words name = trimmed(after(line, strlen(".section")));

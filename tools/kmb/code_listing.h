@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Classes of memory instructions come in six widths of one thread's access. */
-enum { CODE_WIDTHS = 6 };
+/* Classes of memory instructions come in the widths of one thread's access. */
 #define CODE_WIDTH_MAP(X, NAME, group, text) \
   X(NAME##_1, group, text " 1 B")            \
   X(NAME##_2, group, text " 2 B")            \
   X(NAME##_4, group, text " 4 B")            \
   X(NAME##_8, group, text " 8 B")            \
+  X(NAME##_12, group, text " 12 B")          \
   X(NAME##_16, group, text " 16 B")          \
   X(NAME##_32, group, text " 32 B")
 
@@ -30,13 +30,18 @@ enum { CODE_WIDTHS = 6 };
   X(BMMA, "matrix", "BMMA")                                   \
   X(DMMA, "matrix", "DMMA")                                   \
   X(MFMA, "matrix", "MFMA")                                   \
+  X(SMFMAC, "matrix", "SMFMAC")                               \
   X(WMMA, "matrix", "WMMA")                                   \
+  X(SWMMAC, "matrix", "SWMMAC")                               \
   CODE_WIDTH_MAP(X, GLOBAL_LOAD, "memory", "global load")     \
   CODE_WIDTH_MAP(X, GLOBAL_STORE, "memory", "global store")   \
   CODE_WIDTH_MAP(X, GENERIC_LOAD, "memory", "generic load")   \
   CODE_WIDTH_MAP(X, GENERIC_STORE, "memory", "generic store") \
   CODE_WIDTH_MAP(X, SHARED_LOAD, "memory", "shared load")     \
   CODE_WIDTH_MAP(X, SHARED_STORE, "memory", "shared store")   \
+  CODE_WIDTH_MAP(X, BUFFER_LOAD, "memory", "buffer load")     \
+  CODE_WIDTH_MAP(X, BUFFER_STORE, "memory", "buffer store")   \
+  X(SCALAR_LOAD, "memory", "scalar load")                     \
   X(GLOBAL_ATOMIC, "memory", "global atomic")                 \
   X(SHARED_ATOMIC, "memory", "shared atomic")                 \
   X(LDSM, "memory", "shared matrix load (LDSM)")              \
@@ -44,6 +49,7 @@ enum { CODE_WIDTHS = 6 };
   CODE_WIDTH_MAP(X, LOCAL_LOAD, "local", "local load")        \
   CODE_WIDTH_MAP(X, LOCAL_STORE, "local", "local store")      \
   CODE_WIDTH_MAP(X, LDGSTS, "bulk", "LDGSTS")                 \
+  CODE_WIDTH_MAP(X, TO_LDS, "bulk", "load to LDS")            \
   X(UBLKCP, "bulk", "UBLKCP")                                 \
   X(UBLKRED, "bulk", "UBLKRED")                               \
   X(UTMALDG, "bulk", "UTMALDG")                               \
@@ -54,6 +60,8 @@ enum { CODE_WIDTHS = 6 };
   X(SYNCS, "barriers", "in memory (SYNCS)")                   \
   X(WARPSYNC, "barriers", "warp (WARPSYNC)")                  \
   X(MEMBAR, "barriers", "fence (MEMBAR)")                     \
+  X(S_BARRIER, "barriers", "workgroup (s_barrier)")           \
+  X(CACHE, "barriers", "cache write-back or invalidation")    \
   X(F64, "arithmetic", "f64")                                 \
   X(F32, "arithmetic", "f32")                                 \
   X(F16, "arithmetic", "f16")                                 \
@@ -85,6 +93,8 @@ typedef struct code_summary {
   const char *text; /* its lines */
   size_t text_size;
   uint64_t instructions;
+  /* AMD: what they take, and padding behind the last, which counts as none. */
+  uint64_t bytes, pad_bytes;
   uint64_t counts[CODE_CLASSES];
   uint64_t stack_loads, stack_stores;     /* local memory at fixed places */
   uint64_t indexed_loads, indexed_stores; /* and at computed ones */
@@ -98,8 +108,9 @@ typedef struct code_listing {
   size_t function_count;
 } code_listing;
 
-/* Reads what nvdisasm -c or cuobjdump -sass printed; the text must stay. False:
- * out of memory. A text that is no listing gives no functions. */
+/* Reads what nvdisasm -c, cuobjdump -sass or, for AMD, llvm-objdump -d printed;
+ * the text must stay. False: out of memory. A text that is no listing gives no
+ * functions. */
 bool code_listing_read(const char *text, size_t size, code_listing *listing);
 void code_listing_free(code_listing *listing);
 const code_summary *code_listing_find(const code_listing *listing,
@@ -123,6 +134,10 @@ typedef struct code_words {
 } code_words;
 
 int code_classify(const code_words *words);
+/* The same of AMD's. */
+int code_classify_amd(const code_words *words);
+/* Loads through a descriptor, of global memory or of scratch. */
+bool code_class_is_buffer_load(int id);
 /* Whether a local access is at a fixed place of the stack. */
 bool code_is_at_stack(const code_words *words);
 

@@ -19,9 +19,12 @@ static demangle_fn find_demangler(void) {
   return found;
 }
 
+/* Longer ones are nobody's, and might take the demangler for ever. */
+enum { NAME_MOST = 8192 };
+
 char *code_demangle(const char *name) {
   int status = 0;
-  if (strncmp(name, "_Z", 2) != 0) return NULL;
+  if (strncmp(name, "_Z", 2) != 0 || strlen(name) > NAME_MOST) return NULL;
   demangle_fn demangle = find_demangler();
   return demangle ? demangle(name, NULL, NULL, &status) : NULL;
 }

@@ -1,5 +1,5 @@
 /* What kmb code shows, as text and as JSON. */
-#include "code_file.h"
+#include "code_set.h"
 #include "kmb.h"
 
 #include <ctype.h>
@@ -61,29 +61,89 @@ static void print_summary(const code_file *file, const code_kernel *k,
     printf("    %s: %s\n", flags[i].name, flags[i].text);
 }
 
-static void print_kernel(const code_file *file, const code_kernel *k,
-                         int expect) {
-  printf("\n  %s\n", k->demangled ? k->demangled : k->name);
-  if (k->demangled) printf("    %-12s  %s\n", "symbol", k->name);
+/* How it was launched, as results list it, and what the driver says of it. */
+static void print_launches(const code_set *set, const code_file *file,
+                           const code_kernel *k) {
+  size_t at = 0;
+  for (const kmb_code_kernel *row;
+       (row = code_set_launch(set, file->image.hash, k->name, &at));) {
+    printf("    %-12s  %" PRIu64 " times, grid %ux%ux%u, block %ux%ux%u, "
+           "dynamic shared %" PRIu64 " B\n",
+           "launched", row->launches, row->grid_x, row->grid_y, row->grid_z,
+           row->block_x, row->block_y, row->block_z, row->dynamic_shared_bytes);
+    if (row->flags & KMB_CODE_HAS_OCCUPANCY)
+      printf("    %-12s  %" PRIu64 " blocks a multiprocessor\n", "occupancy",
+             row->blocks_per_unit);
+    if (row->flags & KMB_CODE_HAS_ATTRIBUTES)
+      printf("    %-12s  registers %" PRIu64 ", static shared %" PRIu64
+             " B, local %" PRIu64 " B, max threads %" PRIu64 "\n",
+             "the driver", row->registers, row->static_shared_bytes,
+             row->local_bytes, row->max_threads);
+  }
+}
+
+static void print_nvidia(const code_kernel *k) {
   print_number("registers", k->registers, "");
   print_number("shared", k->shared_bytes, " B");
   print_number("local", k->local_bytes, " B");
   print_number("stack", k->stack_bytes, " B");
+}
+
+static void print_amd(const code_kernel *k) {
+  print_number("VGPRs", k->registers, "");
+  if (k->accumulators.known) print_number("AGPRs", k->accumulators, "");
+  print_number("SGPRs", k->scalars, "");
+  print_number("VGPR spills", k->spilled, "");
+  print_number("SGPR spills", k->spilled_scalars, "");
+  print_number("LDS", k->shared_bytes, " B");
+  print_number("scratch", k->stack_bytes, " B");
+  print_number("wavefront", k->wavefront, "");
+}
+
+static void print_kernel(const code_set *set, const code_file *file,
+                         const code_kernel *k, int expect) {
+  printf("\n  %s\n", k->demangled ? k->demangled : k->name);
+  if (k->demangled) printf("    %-12s  %s\n", "symbol", k->name);
+  print_launches(set, file, k);
+  if (file->image.maker == CODE_AMD)
+    print_amd(k);
+  else
+    print_nvidia(k);
   print_number("max threads", k->max_threads, "");
   printf("    %-12s  %" PRIu64 " B, sha256 %s\n", "instructions", k->code_bytes,
          k->hash);
   print_summary(file, k, expect);
 }
 
-void code_print(const code_file *file, const code_options *o) {
-  const code_image *image = &file->image;
-  printf("%s: cubin for %s, %" PRIu64 " B\nsha256 %s\n", file->path,
-         image->arch, image->bytes, image->hash);
-  for (size_t i = 0; i < image->kernel_count; i++)
-    print_kernel(file, &image->kernels[i], o->expect);
+/* Of results: what they list, and what of it is not there. */
+static void print_head(const code_set *set) {
+  if (!set->of_results) return;
+  printf("%s: %zu image%s of what its results list\n", set->path, set->count,
+         set->count == 1 ? "" : "s");
+  for (size_t i = 0; i < set->absent_count; i++) {
+    const code_absent *a = &set->absent[i];
+    if (a->path)
+      printf("  missing: %s of %s: %s\n", a->path, a->kernels, a->why);
+    else
+      printf("  no image of %s: %s\n", a->kernels, a->why);
+  }
 }
 
-bool code_list(const code_file *file) {
+void code_print(const code_set *set, const code_options *o) {
+  print_head(set);
+  for (size_t f = 0; f < set->count; f++) {
+    const code_file *file = &set->files[f];
+    const code_image *image = &file->image;
+    if (set->of_results) putchar('\n');
+    printf("%s: %s for %s, %" PRIu64 " B\nsha256 %s\n", file->path,
+           image->maker == CODE_AMD ? "code object" : "cubin", image->arch,
+           image->bytes, image->hash);
+    for (size_t i = 0; i < image->kernel_count; i++)
+      print_kernel(set, file, &image->kernels[i], o->expect);
+  }
+}
+
+static bool list_file(const code_file *file) {
   for (size_t i = 0; i < file->image.kernel_count; i++) {
     const char *why = NULL;
     const code_summary *s =
@@ -95,6 +155,12 @@ bool code_list(const code_file *file) {
     }
     fwrite(s->text, 1, s->text_size, stdout);
   }
+  return true;
+}
+
+bool code_list(const code_set *set) {
+  for (size_t i = 0; i < set->count; i++)
+    if (!list_file(&set->files[i])) return false;
   return true;
 }
 
@@ -169,9 +235,36 @@ static void put_summary(json_t *to, const code_file *file, const code_kernel *k,
   json_object_set_new(to, "flags", flags_json(file, k, s, expect));
 }
 
-static json_t *kernel_json(const code_file *file, const code_kernel *k,
-                           int expect) {
+static json_t *sizes_json(uint32_t x, uint32_t y, uint32_t z) {
+  return json_pack("[I, I, I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
+}
+
+static void put_count(json_t *to, const char *key, uint64_t count) {
+  json_object_set_new(to, key, json_integer((json_int_t)count));
+}
+
+static json_t *launch_json(const kmb_code_kernel *row) {
   json_t *to = json_object();
+  put_count(to, "launches", row->launches);
+  json_object_set_new(to, "grid",
+                      sizes_json(row->grid_x, row->grid_y, row->grid_z));
+  json_object_set_new(to, "block",
+                      sizes_json(row->block_x, row->block_y, row->block_z));
+  put_count(to, "dynamic_shared_bytes", row->dynamic_shared_bytes);
+  if (row->flags & KMB_CODE_HAS_OCCUPANCY)
+    put_count(to, "blocks_per_unit", row->blocks_per_unit);
+  if (!(row->flags & KMB_CODE_HAS_ATTRIBUTES)) return to;
+  put_count(to, "registers", row->registers);
+  put_count(to, "static_shared_bytes", row->static_shared_bytes);
+  put_count(to, "local_bytes", row->local_bytes);
+  put_count(to, "max_threads", row->max_threads);
+  return to;
+}
+
+static json_t *kernel_json(const code_set *set, const code_file *file,
+                           const code_kernel *k, int expect) {
+  json_t *to = json_object(), *launches = json_array();
+  size_t at = 0;
   json_object_set_new(to, "name", json_string(k->name));
   if (k->demangled)
     json_object_set_new(to, "demangled", json_string(k->demangled));
@@ -180,23 +273,60 @@ static json_t *kernel_json(const code_file *file, const code_kernel *k,
   put_number(to, "local_bytes", k->local_bytes);
   put_number(to, "stack_bytes", k->stack_bytes);
   put_number(to, "max_threads", k->max_threads);
-  json_object_set_new(to, "code_bytes",
-                      json_integer((json_int_t)k->code_bytes));
+  put_number(to, "agprs", k->accumulators);
+  put_number(to, "sgprs", k->scalars);
+  put_number(to, "spilled_vgprs", k->spilled);
+  put_number(to, "spilled_sgprs", k->spilled_scalars);
+  put_number(to, "wavefront", k->wavefront);
+  put_count(to, "code_bytes", k->code_bytes);
   json_object_set_new(to, "code_sha256", json_string(k->hash));
+  for (const kmb_code_kernel *row;
+       (row = code_set_launch(set, file->image.hash, k->name, &at));)
+    json_array_append_new(launches, launch_json(row));
+  if (set->of_results)
+    json_object_set_new(to, "launched", launches);
+  else
+    json_decref(launches);
   put_summary(to, file, k, expect);
   return to;
 }
 
-json_t *code_json(const code_file *file, const code_options *o) {
+static json_t *file_json(const code_set *set, const code_file *file,
+                         const code_options *o) {
   const code_image *image = &file->image;
   json_t *to = json_object(), *kernels = json_array();
   json_object_set_new(to, "file", json_string(file->path));
   json_object_set_new(to, "architecture", json_string(image->arch));
-  json_object_set_new(to, "bytes", json_integer((json_int_t)image->bytes));
+  put_count(to, "bytes", image->bytes);
   json_object_set_new(to, "sha256", json_string(image->hash));
   for (size_t i = 0; i < image->kernel_count; i++)
-    json_array_append_new(kernels,
-                          kernel_json(file, &image->kernels[i], o->expect));
+    json_array_append_new(
+        kernels, kernel_json(set, file, &image->kernels[i], o->expect));
   json_object_set_new(to, "kernels", kernels);
+  return to;
+}
+
+static json_t *absent_json(const code_set *set) {
+  json_t *to = json_array();
+  for (size_t i = 0; i < set->absent_count; i++) {
+    const code_absent *a = &set->absent[i];
+    json_t *one = json_object();
+    if (a->path) json_object_set_new(one, "file", json_string(a->path));
+    if (a->hash) json_object_set_new(one, "sha256", json_string(a->hash));
+    json_object_set_new(one, "kernels", json_string(a->kernels));
+    json_object_set_new(one, "reason", json_string(a->why));
+    json_array_append_new(to, one);
+  }
+  return to;
+}
+
+json_t *code_json(const code_set *set, const code_options *o) {
+  if (!set->of_results) return file_json(set, set->files, o);
+  json_t *to = json_object(), *images = json_array();
+  json_object_set_new(to, "file", json_string(set->path));
+  for (size_t i = 0; i < set->count; i++)
+    json_array_append_new(images, file_json(set, &set->files[i], o));
+  json_object_set_new(to, "images", images);
+  json_object_set_new(to, "absent", absent_json(set));
   return to;
 }

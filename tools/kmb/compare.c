@@ -9,23 +9,23 @@ enum { EXIT_SLOWER = 1, EXIT_BAD = 2, EXIT_UNRESOLVED = 3 };
 void compare_help(FILE *to) {
   fputs("usage: kmb compare OLD.json NEW.json [--threshold P%] [--json]\n"
         "                   [--format text|md] [--ignore-axis KEY]...\n"
-        "                   [--allow-different]\n\n"
+        "                   [--allow-different]\n"
+        "\n"
         "Compares results by name and axes; metadata that differ stand first. "
-        "The ratio is\nnew over old; its interval is what the intervals of "
-        "both leave open. A file may\nhold JSON lines.\n\n"
+        "The ratio\n"
+        "is new over old; its interval is what the intervals of both leave "
+        "open. A file\n"
+        "may hold JSON lines.\n"
+        "\n"
         "  --threshold P%     slower or faster begins beyond it (1%)\n"
-        "  --format md        a table for a pull request\n"
+        "  --format F         text, or md: a table for a pull request\n"
         "  --json             JSON instead of text\n"
         "  --ignore-axis KEY  this axis identifies no point: candidates that "
-        "differ in it\n"
-        "                     become partners\n"
+        "differ in\n"
+        "                     it become partners; repeatable\n"
         "  --allow-different  compare also what was taken in another way: "
-        "timer,\n"
-        "                     launch mode, cache state, work, world size or "
-        "device\n\n"
-        "Exit status: 0 same or faster; 1 something is slower; 2 bad input, "
-        "or\nresults that are not comparable or have no partner; 3 something "
-        "is unresolved.\n",
+        "timer, launch\n"
+        "                     mode, cache state, work, world size or device\n",
         to);
 }
 

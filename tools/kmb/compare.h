@@ -64,7 +64,8 @@ void compare_pair(const kmb_result *old, const kmb_result *fresh,
 void add_differences(const kmb_result *old, const kmb_result *fresh,
                      comparison_table *t);
 
-/* compare_match.c: false, reported, if a point stands twice in a file. */
+/* compare_match.c: false, reported, if a point stands twice in a file, or no
+ * file has an axis that is to be ignored. */
 bool compare_files(const results_file *old, const results_file *fresh,
                    const compare_options *o, comparison_table *t);
 void comparison_table_free(comparison_table *t);

@@ -143,11 +143,36 @@ static bool match(const point_index *old, const point_index *fresh,
   return true;
 }
 
+static bool any_has(const results_file *f, const char *key) {
+  for (size_t i = 0; i < f->count; i++)
+    for (uint64_t k = 0; k < kmb_result_axis_count(f->items[i]); k++) {
+      kmb_pair axis = {"", ""};
+      kmb_result_axis(f->items[i], k, &axis);
+      if (strcmp(axis.key, key) == 0) return true;
+    }
+  return false;
+}
+
+/* A slip of the pen would otherwise look like points without partners. */
+static bool axes_exist(const results_file *old, const results_file *fresh,
+                       const compare_options *o) {
+  for (int i = 0; i < o->ignored_count; i++) {
+    const char *key = o->ignored[i];
+    if (any_has(old, key) || any_has(fresh, key)) continue;
+    fprintf(stderr,
+            "kmb: --ignore-axis: no result of %s or %s has an axis \"%s\"\n",
+            old->path, fresh->path, key);
+    return false;
+  }
+  return true;
+}
+
 bool compare_files(const results_file *old, const results_file *fresh,
                    const compare_options *o, comparison_table *t) {
   point_index x = {.file = old, .o = o}, y = {.file = fresh, .o = o};
   *t = (comparison_table){.cut = old->cut_line || fresh->cut_line};
-  bool good = index_fill(&x) && index_fill(&y) && match(&x, &y, t);
+  bool good = axes_exist(old, fresh, o) && index_fill(&x) && index_fill(&y) &&
+              match(&x, &y, t);
   index_free(&x);
   index_free(&y);
   return good;

@@ -21,23 +21,6 @@ static bool has_column(const layout *l, const char *key) {
   return false;
 }
 
-/* The configuration that a sweep of knobs kept: its knobs, or its number. */
-static bool config_text(const kmb_result *r, char *text, size_t size) {
-  kmb_metadata_entry e = kmb_metadata_entry_init();
-  uint64_t config = result_u64(r, KMB_VALUE_CONFIG);
-  size_t used = 0;
-  text[0] = '\0';
-  for (uint64_t i = 0; i < kmb_result_metadata_count(r) && used < size; i++) {
-    if (kmb_result_metadata(r, i, &e) || !e.value ||
-        strncmp(e.key, "config.", 7) != 0)
-      continue;
-    used += (size_t)snprintf(text + used, size - used, "%s%s=%s",
-                             used ? " " : "", e.key + 7, e.value);
-  }
-  if (!used && config) snprintf(text, size, "%llu", (unsigned long long)config);
-  return text[0] != '\0';
-}
-
 static void add_axes(layout *l, const kmb_result *r) {
   for (uint64_t i = 0; i < kmb_result_axis_count(r); i++) {
     kmb_pair axis = {"", ""};
@@ -156,6 +139,48 @@ static void print_footer(const comparison_table *t) {
   putchar('\n');
 }
 
+/* What both launched, and whether it is the same code; nothing is said of
+ * results whose code was not captured. */
+static bool has_code(const comparison *c) {
+  return kmb_result_code_count(c->old) || kmb_result_code_count(c->fresh);
+}
+
+static bool any_code(const comparison_table *t) {
+  for (size_t i = 0; i < t->count; i++)
+    if (has_code(&t->rows[i])) return true;
+  return false;
+}
+
+static void print_codes(const comparison_table *t, markup how) {
+  for (size_t i = 0; i < t->count; i++) {
+    const comparison *c = &t->rows[i];
+    if (!has_code(c)) continue;
+    uint64_t pairs = kmb_result_code_pair_count(c->old, c->fresh);
+    fputs(how == MARKUP_MD ? "- " : "", stdout);
+    put_point(stdout, c->old, how);
+    printf("  %s\n",
+           kmb_code_match_name(kmb_result_code_match(c->old, c->fresh)));
+    for (uint64_t k = 0; k < pairs && k < LISTED; k++) {
+      kmb_code_pair pair = kmb_code_pair_init();
+      if (kmb_result_code_pair(c->old, c->fresh, k, &pair)) continue;
+      fputs(how == MARKUP_MD ? "  - " : "  ", stdout);
+      put_marked(stdout, how, pair.a ? pair.a : pair.b);
+      if (pair.a && pair.b && strcmp(pair.a, pair.b) != 0) {
+        fputs(" -> ", stdout);
+        put_marked(stdout, how, pair.b);
+      }
+      printf("  %s", !pair.b   ? "only in the old result"
+                     : !pair.a ? "only in the new result"
+                               : kmb_code_match_name(pair.match));
+      if (pair.reason) printf(": %s", pair.reason);
+      putchar('\n');
+    }
+    if (pairs > LISTED)
+      printf("%sand %llu more kernels\n", how == MARKUP_MD ? "  - " : "  ",
+             (unsigned long long)(pairs - LISTED));
+  }
+}
+
 /* Markdown. */
 
 static void cell(const char *text) {
@@ -228,6 +253,8 @@ static void print_md(const comparison_table *t, const compare_options *o) {
   printf("Threshold ±%.4g%%.\n", o->threshold * 100);
   if (t->only_old_count + t->only_fresh_count) putchar('\n');
   print_partnerless(t, MARKUP_MD);
+  if (any_code(t)) puts("\nCode of the kernels:\n");
+  print_codes(t, MARKUP_MD);
   if (t->count) print_footer(t);
 }
 
@@ -270,6 +297,8 @@ static void print_text(const comparison_table *t) {
     text_row(&t->rows[i], coloured);
   print_partnerless(t, MARKUP_TEXT);
   print_counts(t);
+  if (any_code(t)) puts("Code of the kernels:");
+  print_codes(t, MARKUP_TEXT);
 }
 
 void print_comparison(const comparison_table *t, const compare_options *o) {
@@ -300,6 +329,24 @@ static void set_text(json_t *row, const char *key, const char *text) {
   if (*text) json_object_set_new(row, key, json_string(text));
 }
 
+static json_t *codes_json(const comparison *c) {
+  json_t *kernels = json_array();
+  uint64_t pairs = kmb_result_code_pair_count(c->old, c->fresh);
+  for (uint64_t i = 0; i < pairs; i++) {
+    kmb_code_pair pair = kmb_code_pair_init();
+    if (kmb_result_code_pair(c->old, c->fresh, i, &pair)) continue;
+    json_t *kernel = json_object();
+    json_object_set_new(kernel, "code",
+                        json_string(kmb_code_match_name(pair.match)));
+    if (pair.a) json_object_set_new(kernel, "old", json_string(pair.a));
+    if (pair.b) json_object_set_new(kernel, "new", json_string(pair.b));
+    if (pair.reason)
+      json_object_set_new(kernel, "reason", json_string(pair.reason));
+    json_array_append_new(kernels, kernel);
+  }
+  return kernels;
+}
+
 static json_t *row_json(const comparison *c) {
   char text[128];
   json_t *row = point_json(c->old);
@@ -315,6 +362,10 @@ static json_t *row_json(const comparison *c) {
   set_text(row, "old_config", text);
   config_text(c->fresh, text, sizeof text);
   set_text(row, "new_config", text);
+  if (!has_code(c)) return row;
+  set_text(row, "code",
+           kmb_code_match_name(kmb_result_code_match(c->old, c->fresh)));
+  json_object_set_new(row, "kernels", codes_json(c));
   return row;
 }
 

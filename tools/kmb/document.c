@@ -10,7 +10,7 @@ static const char style[] =
     "vertical-align:top}"
     "th{background:#f3f3f3}td.n,th.n{text-align:right;"
     "font-variant-numeric:tabular-nums;white-space:nowrap}"
-    "img{max-width:100%;height:auto}";
+    "pre{overflow-x:auto}img{max-width:100%;height:auto}";
 
 static bool ends_in(const char *text, const char *end) {
   size_t a = strlen(text), b = strlen(end);
@@ -54,10 +54,10 @@ int document_open(document *d, const char *path, const char *title) {
   return EXIT_DONE;
 }
 
-int document_close(document *d) {
+int document_finish(document *d) {
   begin(d);
   if (is_html(d)) put(d, "</body>\n</html>\n");
-  return out_close(&d->out);
+  return out_finish(&d->out);
 }
 
 void document_heading(document *d, int level, const char *text) {
@@ -78,6 +78,20 @@ void document_paragraph(document *d, const char *text) {
   put(d, is_html(d) ? "<p>" : "");
   put_clean(d, text);
   put(d, is_html(d) ? "</p>\n" : "\n\n");
+}
+
+void document_lines(document *d, const char *text) {
+  char line[512];
+  begin(d);
+  put(d, "<pre>\n");
+  while (*text) {
+    size_t size = strcspn(text, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)size, text);
+    put_clean(d, line);
+    put(d, "\n");
+    text += size + (text[size] == '\n');
+  }
+  put(d, "</pre>\n");
 }
 
 void document_item(document *d, const char *label, const char *text) {

@@ -14,10 +14,12 @@ typedef struct document {
 
 /* The kind follows from the name, .md or .html. An exit status, reported. */
 int document_open(document *d, const char *path, const char *title);
-/* As out_close(). */
-int document_close(document *d);
+/* As out_finish(): `out` is to be replaced then. */
+int document_finish(document *d);
 void document_heading(document *d, int level, const char *text);
 void document_paragraph(document *d, const char *text);
+/* Lines as they are, in HTML. */
+void document_lines(document *d, const char *text);
 /* "label: text", the label in bold; a list ends with the next other thing. */
 void document_item(document *d, const char *label, const char *text);
 /* Rows of as many cells as there are columns; numbers are to the right. */

@@ -6,9 +6,12 @@
 static const char name[] = "info";
 
 void info_help(FILE *to) {
-  fputs("usage: kmb info [--device NAME] [--ceilings] [--json]\n\n"
+  fputs("usage: kmb info [--device NAME] [--ceilings] [--json]\n"
+        "\n"
         "Shows what is here: the devices of each backend, which timers work "
-        "and why others do\nnot, caches, and ceilings where they are known.\n\n"
+        "and why\n"
+        "others do not, caches, and ceilings where they are known.\n"
+        "\n"
         "  --device NAME  only this one, such as host, cuda:0 or 0 for the "
         "first GPU\n"
         "  --ceilings     measures them; takes some seconds a device\n"

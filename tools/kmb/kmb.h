@@ -22,6 +22,7 @@ typedef struct subcommand {
   const char *summary;
   int (*run)(int argc, char **argv);
   void (*help)(FILE *to);
+  const char *exits; /* what its statuses mean */
 } subcommand;
 
 int calibrate_main(int argc, char **argv);
@@ -55,6 +56,8 @@ void work_help(FILE *to);
 
 /* Says on stderr why a call failed, and gives the exit status for it. */
 int report(kmb_status status);
+/* The same of a failure, where the line has been begun. */
+int report_reason(kmb_status status);
 /* Says on stderr what is wrong with the arguments. */
 int usage(const char *command, const char *format, ...) KMB_PRINTF(2, 3);
 /* Writes to a FILE. */

@@ -3,45 +3,81 @@
 
 #include <stdarg.h>
 
+/* Of all commands but those that have their own. */
+static const char exits[] =
+    "Exit status: 0 done; 1 wrong arguments or something absent; 2 malformed "
+    "input;\n3 anything else.\n";
+
 static const subcommand commands[] = {
     {"calibrate", "bias and floor of each timer on a device", calibrate_main,
-     calibrate_help},
-    {"code", "what a kernel was compiled to", code_main, code_help},
+     calibrate_help, exits},
+    {"code", "what a kernel was compiled to", code_main, code_help, exits},
     {"compare", "old results and new ones: faster, same or slower",
-     compare_main, compare_help},
-    {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help},
+     compare_main, compare_help,
+     "Exit status: 0 same or faster; 1 something is slower; 2 bad input, or "
+     "results\nthat are not comparable or have no partner; 3 something is "
+     "unresolved.\n"},
+    {"gaps", "where a GPU waits, and what it costs", gaps_main, gaps_help,
+     exits},
     {"info", "what is here: devices, timers, caches, ceilings", info_main,
-     info_help},
+     info_help, exits},
     {"payoff", "what a faster kernel is worth in a step", payoff_main,
-     payoff_help},
-    {"peaks", "what is known of a part, and from where", peaks_main,
-     peaks_help},
+     payoff_help, exits},
+    {"peaks", "what is known of a part, and from where", peaks_main, peaks_help,
+     exits},
     {"plot roofline", "draws results below their ceilings", plot_roofline_main,
-     plot_roofline_help},
+     plot_roofline_help, exits},
     {"plot samples", "draws samples in order, their histogram and drift",
-     plot_samples_main, plot_samples_help},
+     plot_samples_main, plot_samples_help, exits},
     {"plot timeline", "draws a trace as SVG, PNG or PDF", plot_timeline_main,
-     plot_timeline_help},
+     plot_timeline_help, exits},
     {"report", "results as a page of Markdown or HTML", report_main,
-     report_help},
+     report_help, exits},
     {"run", "a program in fresh processes, and the spread between them",
-     run_main, run_help},
-    {"sol", "how far a time is from the speed of light", sol_main, sol_help},
-    {"work", "FLOPs and least bytes of an operation", work_main, work_help},
+     run_main, run_help,
+     "Exit status: 0 done; 1 wrong arguments, or PROGRAM cannot be run; 3 it "
+     "failed,\nwas killed or left no results, or anything else. A signal that "
+     "ends the run is\nits end.\n"},
+    {"sol", "how far a time is from the speed of light", sol_main, sol_help,
+     exits},
+    {"work", "FLOPs and least bytes of an operation", work_main, work_help,
+     exits},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* Those that begin with the word, or all for NULL. */
+static void list_commands(FILE *to, const char *group) {
+  size_t size = group ? strlen(group) : 0;
+  for (int i = 0; i < COMMANDS; i++)
+    if (!group || (strncmp(commands[i].name, group, size) == 0 &&
+                   commands[i].name[size] == ' '))
+      fprintf(to, "  %-16s %s\n", commands[i].name, commands[i].summary);
+}
 
 static void help(FILE *to) {
   fputs("usage: kmb COMMAND [ARGUMENT...]\n"
         "       kmb COMMAND --help\n"
         "       kmb --version\n\n",
         to);
+  list_commands(to, NULL);
+  fprintf(to, "\n%s", exits);
+}
+
+static bool is_group(const char *word) {
+  size_t size = strlen(word);
   for (int i = 0; i < COMMANDS; i++)
-    fprintf(to, "  %-16s %s\n", commands[i].name, commands[i].summary);
-  fputs("\nExit status: 0 done; 1 wrong arguments or something absent; 2 "
-        "malformed input;\n3 anything else.\n",
-        to);
+    if (strncmp(commands[i].name, word, size) == 0 &&
+        commands[i].name[size] == ' ')
+      return true;
+  return false;
+}
+
+static void group_help(FILE *to, const char *group) {
+  fprintf(to, "usage: kmb %s KIND [ARGUMENT...]\n       kmb %s KIND --help\n\n",
+          group, group);
+  list_commands(to, group);
+  fprintf(to, "\n%s", exits);
 }
 
 int usage(const char *name, const char *format, ...) {
@@ -56,7 +92,12 @@ int usage(const char *name, const char *format, ...) {
 
 int report(kmb_status status) {
   if (!status) return EXIT_DONE;
-  fprintf(stderr, "kmb: %s\n", kmb_last_error(NULL, NULL));
+  fputs("kmb: ", stderr);
+  return report_reason(status);
+}
+
+int report_reason(kmb_status status) {
+  fprintf(stderr, "%s\n", kmb_last_error(NULL, NULL));
   switch (status) {
   case KMB_ERR_FORMAT:
     return EXIT_FORMAT;
@@ -96,9 +137,21 @@ static int run(const subcommand *c, int argc, char **argv) {
   for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
     if (!is_help(argv[i])) continue;
     c->help(stdout);
+    printf("\n%s", c->exits);
     return EXIT_DONE;
   }
   return c->run(argc, argv);
+}
+
+static int run_group(int argc, char **argv) {
+  if (argc == 1) {
+    group_help(stderr, argv[0]);
+    return EXIT_USAGE;
+  }
+  if (!is_help(argv[1]))
+    return usage(argv[0], "there is no kind \"%s\"", argv[1]);
+  group_help(stdout, argv[0]);
+  return EXIT_DONE;
 }
 
 int main(int argc, char **argv) {
@@ -120,5 +173,6 @@ int main(int argc, char **argv) {
     help(stderr);
     return EXIT_USAGE;
   }
+  if (is_group(argv[0])) return run_group(argc, argv);
   return usage("", "there is no command \"%s\"", argv[0]);
 }

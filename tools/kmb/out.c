@@ -80,18 +80,44 @@ int out_open(out_file *o, const char *path) {
   return code;
 }
 
-int out_close(out_file *o) {
+int out_check(const char *path) {
+  struct stat about;
+  out_file o;
+  /* Opening would empty a device, and wait for who reads a pipe. */
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) &&
+      !S_ISDIR(about.st_mode))
+    return access(path, W_OK) == 0 ? EXIT_DONE : refused(path, "it");
+  int code = out_open(&o, path);
+  if (!code) out_abandon(&o);
+  return code;
+}
+
+int out_finish(out_file *o) {
   bool good = fflush(o->file) == 0 && !ferror(o->file);
   if (!good && !errno) errno = EIO;
   /* What is renamed must be on the disk first, or a crash leaves nothing. */
   if (good && o->beside && fsync(fileno(o->file)) != 0) good = false;
   int code = good ? EXIT_DONE : failed(o, "not written");
   if (fclose(o->file) != 0 && !code) code = failed(o, "not written");
-  if (!code && o->beside && rename(o->beside, o->target) != 0)
-    code = failed(o, "cannot be replaced");
-  if (code && o->beside) unlink(o->beside);
-  release(o);
+  o->file = NULL;
+  if (code) out_abandon(o);
   return code;
+}
+
+int out_replace(out_file *o) {
+  int code = EXIT_DONE;
+  if (o->beside && rename(o->beside, o->target) != 0)
+    code = failed(o, "cannot be replaced");
+  if (code)
+    out_abandon(o);
+  else
+    release(o);
+  return code;
+}
+
+int out_close(out_file *o) {
+  int code = out_finish(o);
+  return code ? code : out_replace(o);
 }
 
 void out_abandon(out_file *o) {

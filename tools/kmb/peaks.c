@@ -31,15 +31,22 @@ static double f64_of(const kmb_part *part, kmb_part_value which) {
 }
 
 void peaks_help(FILE *to) {
-  fputs("usage: kmb peaks [--file CSV]... [NAME] [--json]\n\n"
-        "What is known of a part: its datasheet figures, dense and with 32-bit "
-        "accumulation,\nwhere each stands, and what others reached. NAME is "
-        "the driver's name, the table's,\nor a label, always whole. Without "
-        "NAME, all parts are listed.\n\n"
-        "  --file CSV  adds parts or overrides them; may be repeated\n"
-        "  --json      all values, with the keys of the file's columns\n\n"
+  fputs("usage: kmb peaks [--file CSV]... [NAME] [--json]\n"
+        "\n"
+        "Shows what is known of a part: its datasheet figures, dense and with "
+        "32-bit\n"
+        "accumulation, where each stands, and what others reached. NAME is the "
+        "driver's\n"
+        "name, the table's, or a label, always whole. Without NAME, all parts "
+        "are\n"
+        "listed.\n"
+        "\n"
+        "  --file CSV  adds parts or overrides them; repeatable\n"
+        "  --json      all values, with the keys of the file's columns\n"
+        "\n"
         "In a source, [R] is read in the vendor's text, [3] a third party's "
-        "page,\n[M] recalled and unverified, [D] derived.\n",
+        "page, [M]\n"
+        "recalled and unverified, [D] derived.\n",
         to);
 }
 

@@ -30,6 +30,8 @@ typedef struct canvas {
   int taken_count;
 } canvas;
 
+/* Whether its kind follows from a file's name. An exit status, reported. */
+int canvas_check(const char *path);
 /* The file's kind follows from its name. An exit status, reported. */
 int canvas_open(canvas *c, const char *path, double width, double height);
 /* The same as an SVG on a stream, which stays the caller's. */

@@ -152,6 +152,11 @@ static void draw_row(canvas *c, const scale *bias, const scale *floor,
   canvas_text(c, BIAS, y + 5, SMALL, false, 0, text);
 }
 
+int check_drawing(const char *path) {
+  int code = canvas_check(path);
+  return code ? code : out_check(path);
+}
+
 int draw_calibration(const char *path, const char *device, const char *what,
                      const reading *readings, int count) {
   scale bias = {.from = BIAS, .to = BIAS_END};

@@ -49,13 +49,18 @@ static int open_surface(canvas *c, kind k, double width, double height) {
   return EXIT_DONE;
 }
 
+int canvas_check(const char *path) {
+  if (ends_in(path, ".png") || ends_in(path, ".svg") || ends_in(path, ".pdf"))
+    return EXIT_DONE;
+  fprintf(stderr, "kmb: \"%s\" ends in none of .svg, .png and .pdf\n", path);
+  return EXIT_USAGE;
+}
+
 int canvas_open(canvas *c, const char *path, double width, double height) {
   memset(c, 0, sizeof *c);
   c->path = path;
-  if (!ends_in(path, ".png") && !ends_in(path, ".svg") &&
-      !ends_in(path, ".pdf"))
-    return usage("plot", "\"%s\" ends in none of .svg, .png and .pdf", path);
-  int code = out_open(&c->out, path);
+  int code = canvas_check(path);
+  if (!code) code = out_open(&c->out, path);
   if (code) return code;
   c->stream = c->out.file;
   code = open_surface(c,

@@ -2,11 +2,17 @@
 #include "kmb.h"
 
 void plot_roofline_help(FILE *to) {
-  fputs("usage: kmb plot roofline RESULT.json... -o FILE.svg|.png|.pdf\n\n"
+  fputs("usage: kmb plot roofline RESULT.json... -o FILE.svg|.png|.pdf\n"
+        "\n"
         "Draws results below their ceilings: intensity to the right, FLOP/s "
-        "upwards, both\nlogarithmic. Each ceiling says of which kind it is. "
-        "Results without FLOPs or bytes\nhave no place in the picture and are "
-        "named below it.\n",
+        "upwards,\n"
+        "both logarithmic. Each ceiling says of which kind it is. Results "
+        "without FLOPs\n"
+        "or bytes have no place in the picture and are named below it. A file "
+        "may hold\n"
+        "JSON lines.\n"
+        "\n"
+        "  -o FILE  the picture: SVG, PNG or PDF\n",
         to);
 }
 
@@ -492,8 +498,6 @@ int plot_roofline_main(int argc, char **argv) {
   int status = EXIT_DONE;
   for (int i = 0; i < file_count && !status; i++)
     status = chart_read(read, files[i]);
-  if (!status && !read->point_count)
-    status = usage("plot roofline", "there is no result in these files");
   if (!status) status = plot(read, output);
   free(read);
   return status;

@@ -1,13 +1,8 @@
 /* Results into the points and ceilings of a roofline. */
 #include "plot.h"
+#include "results.h"
 
-#include <errno.h>
 #include <math.h>
-
-static kmb_status read_file(void *file, void *data, size_t size, size_t *got) {
-  *got = fread(data, 1, size, file);
-  return *got || !ferror((FILE *)file) ? KMB_OK : KMB_ERR_IO;
-}
 
 static double f64_of(const kmb_result *r, kmb_value value) {
   double number = 0;
@@ -108,25 +103,15 @@ bool chart_add(chart *c, const kmb_result *r) {
 }
 
 int chart_read(chart *c, const char *path) {
-  FILE *file = fopen(path, "rb");
-  if (!file) {
-    fprintf(stderr, "kmb: %s: %s\n", path, strerror(errno));
-    return EXIT_USAGE;
-  }
-  kmb_results *results = NULL;
-  kmb_status status = kmb_results_read_json(read_file, file, NULL, &results);
-  fclose(file);
-  if (status) {
-    fprintf(stderr, "kmb: %s: ", path);
-    return report(status);
-  }
-  bool fits = true;
-  for (uint64_t i = 0; fits && i < kmb_results_count(results); i++) {
-    const kmb_result *r = NULL;
-    if (!kmb_results_get(results, i, &r)) fits = chart_add(c, r);
-  }
-  kmb_results_destroy(results);
-  if (fits) return EXIT_DONE;
-  return usage("plot roofline", "more than %d results or %d ceilings", POINTS,
-               ROOFS);
+  results_file f;
+  bool good = results_read(path, &f), fits = true;
+  int code = EXIT_DONE;
+  results_say(&f);
+  if (!good) code = f.unreadable ? EXIT_USAGE : EXIT_FORMAT;
+  for (size_t i = 0; good && fits && i < f.count; i++)
+    fits = chart_add(c, f.items[i]);
+  results_free(&f);
+  if (fits) return code;
+  return usage("plot roofline", "%s: more than %d results or %d ceilings", path,
+               POINTS, ROOFS);
 }

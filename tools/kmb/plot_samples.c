@@ -2,14 +2,20 @@
 #include "kmb.h"
 
 void plot_samples_help(FILE *to) {
-  fputs("usage: kmb plot samples RESULT.json -o FILE.svg|.png|.pdf\n"
-        "                        [--result N]\n\n"
-        "Draws the samples of each result in the order in which they were "
-        "taken, how often\neach time came, and how the medians of 16 "
-        "contiguous blocks differ from the\nmedian of all. Samples beyond the "
-        "picture are marked at its border and counted.\n\n"
-        "  --result N  only this result of the file, from 1\n",
-        to);
+  fputs(
+      "usage: kmb plot samples RESULT.json [--result N] -o FILE.svg|.png|.pdf\n"
+      "\n"
+      "Draws the samples of each result in the order in which they were taken, "
+      "how\n"
+      "often each time came, and how the medians of 16 contiguous blocks "
+      "differ from\n"
+      "the median of all. Samples beyond the picture are marked at its border "
+      "and\n"
+      "counted. A file may hold JSON lines.\n"
+      "\n"
+      "  --result N  only this result of the file, from 1\n"
+      "  -o FILE     the picture: SVG, PNG or PDF\n",
+      to);
 }
 
 #ifdef KMB_HAS_CAIRO
@@ -468,17 +474,17 @@ static int read_options(int argc, char **argv, options *o) {
 static int draw_file(const options *o, const results_file *f) {
   size_t first = 0, count = f->count;
   if (o->result > f->count)
-    return usage(name, "--result is %llu, the file has %zu results",
-                 (unsigned long long)o->result, f->count);
+    return usage(name, "--result is %llu, %s has %zu results",
+                 (unsigned long long)o->result, f->path, f->count);
   if (o->result) {
     first = (size_t)o->result - 1;
     count = 1;
   }
   if (count > RESULTS)
     return usage(name,
-                 "%zu results are too many for a picture, %d the most; "
+                 "%s: %zu results are too many for a picture, %d the most; "
                  "choose one with --result",
-                 count, RESULTS);
+                 f->path, count, RESULTS);
   canvas *c = calloc(1, sizeof *c);
   if (!c) return usage(name, "out of memory");
   int code =

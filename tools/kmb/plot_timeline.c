@@ -1,5 +1,5 @@
 /* kmb plot timeline: streams of each device over time, gaps shaded. */
-#include "kmb.h"
+#include "out.h"
 
 #include <stdlib.h>
 
@@ -7,13 +7,24 @@ static const char name[] = "plot timeline";
 
 void plot_timeline_help(FILE *to) {
   fputs(
-      "usage: kmb plot timeline FILE -o OUT.svg|OUT.png|OUT.pdf\n"
-      "                         [--kernel REGEX] [--device N] [--from TIME]\n"
-      "                         [--to TIME] [--format F]\n\n"
-      "Draws a row for each stream of each device. The time in which a device\n"
-      "does nothing at all is shaded over all its rows. Operations that are\n"
-      "narrower than a pixel are drawn as one. --kernel marks a kernel; the\n"
-      "other options are those of kmb gaps.\n",
+      "usage: kmb plot timeline FILE [--kernel REGEX] [--device N] [--from "
+      "TIME]\n"
+      "                         [--to TIME] [--format F] -o OUT.svg|.png|.pdf\n"
+      "\n"
+      "Draws a row for each stream of each device. The time in which a device "
+      "does\n"
+      "nothing at all is shaded over all its rows. Operations that are "
+      "narrower than\n"
+      "a pixel are drawn as one.\n"
+      "\n"
+      "  --kernel REGEX  marks a kernel (POSIX extended)\n"
+      "  --device N      only this device\n"
+      "  --from TIME     only what starts then or later, in the trace's own "
+      "time:\n"
+      "                  92.982s, 17ms, 138us, 40ns\n"
+      "  --to TIME       only what starts before this\n"
+      "  --format F      what FILE is, as for kmb gaps\n"
+      "  -o OUT          the picture: SVG, PNG or PDF\n",
       to);
 }
 
@@ -422,27 +433,27 @@ static bool draw(picture *p, const trace_options *o) {
 }
 
 static int write_picture(picture *p, const trace_options *o, const char *path) {
-  FILE *file = fopen(path, "wb");
-  if (!file) {
-    fprintf(stderr, "kmb: cannot create %s\n", path);
-    return EXIT_FAILED;
-  }
+  out_file out;
+  int code = out_open(&out, path);
+  if (code) return code;
   bool image = ends_with(path, ".png");
-  cairo_surface_t *surface = open_surface(path, p->height, file);
+  cairo_surface_t *surface = open_surface(path, p->height, out.file);
   p->cairo = cairo_create(surface);
   if (image) cairo_scale(p->cairo, 2, 2);
-  bool good = draw(p, o);
-  if (good && image)
-    good = !cairo_surface_write_to_png_stream(surface, write_stream, file);
-  good = good && !cairo_status(p->cairo);
+  bool drawn = draw(p, o);
+  cairo_status_t status = cairo_status(p->cairo);
+  if (drawn && image && !status)
+    status = cairo_surface_write_to_png_stream(surface, write_stream, out.file);
   cairo_destroy(p->cairo);
   cairo_surface_finish(surface);
-  good = good && !cairo_surface_status(surface);
+  if (!status) status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
-  good = fclose(file) == 0 && good;
-  if (good) return EXIT_DONE;
-  remove(path);
-  fprintf(stderr, "kmb: cannot write %s\n", path);
+  /* What the disk says of a failed write is told there. */
+  if (drawn && (!status || status == CAIRO_STATUS_WRITE_ERROR))
+    return out_close(&out);
+  out_abandon(&out);
+  fprintf(stderr, "kmb: %s: not drawn: %s\n", path,
+          drawn ? cairo_status_to_string(status) : "out of memory");
   return EXIT_FAILED;
 }
 
@@ -463,12 +474,25 @@ static bool collect(picture *p, const trace_options *o) {
   return true;
 }
 
+/* A picture in which nothing is marked would say that nothing ran. */
+static bool has_target(const trace_options *o, const kmb_gaps *gaps) {
+  kmb_gaps_target target = kmb_gaps_target_init();
+  for (uint64_t i = 0; i < kmb_gaps_device_count(gaps); i++)
+    if (!kmb_gaps_get_target(gaps, i, &target)) return true;
+  return !o->gaps.kernel;
+}
+
 static int plot(const trace_options *o, const char *path,
                 const kmb_trace *trace, kmb_gaps *gaps) {
   picture p = {.trace = trace, .gaps = gaps};
   kmb_trace_info info = kmb_trace_info_init();
   if (!kmb_gaps_device_count(gaps)) {
-    fputs("kmb: there are no operations to draw\n", stderr);
+    fprintf(stderr, "kmb: %s: there are no operations to draw\n", o->path);
+    return EXIT_USAGE;
+  }
+  if (!has_target(o, gaps)) {
+    fprintf(stderr, "kmb: %s: no kernel matches \"%s\"\n", o->path,
+            o->gaps.kernel);
     return EXIT_USAGE;
   }
   if (kmb_trace_get_info(trace, &info)) return EXIT_FAILED;
@@ -479,8 +503,8 @@ static int plot(const trace_options *o, const char *path,
     fputs("kmb: out of memory\n", stderr);
   else if (!collect(&p, o))
     fprintf(stderr,
-            "kmb: more than %d streams; draw one device with --device\n",
-            (int)LANES_MOST);
+            "kmb: %s: more than %d streams; draw one device with --device\n",
+            o->path, (int)LANES_MOST);
   else
     code = write_picture(&p, o, path);
   free(p.lanes);

@@ -6,15 +6,34 @@
 static const char name[] = "report";
 
 void report_help(FILE *to) {
-  fputs("usage: kmb report RESULT.json... -o FILE.md|FILE.html\n"
-        "                  [--title TEXT] [--plots N]\n\n"
+  fputs("usage: kmb report RESULT.json... [--title TEXT] [--plots N]\n"
+        "                  [--step TRACE [--kernel REGEX] [--range NAME] "
+        "[--format F]\n"
+        "                  [--all-names] [--any-device]] -o FILE.md|FILE.html\n"
+        "\n"
         "Writes a report: the note that goes with the results, tables with "
-        "throughput first\nand latency beside, readings and findings in words, "
-        "metadata, and plots. HTML holds\nits plots; those of Markdown are "
-        "written beside it as FILE.roofline.svg and\nFILE.samples-N.svg.\n\n"
-        "  --title TEXT  instead of the results' names\n"
-        "  --plots N     samples of so many results are drawn (12); 0: no "
-        "plots at all\n",
+        "throughput\n"
+        "first and latency beside, of comparisons the ratio, verdict and "
+        "configuration,\n"
+        "readings and findings in words, metadata, and plots. HTML holds its "
+        "plots;\n"
+        "those of Markdown are written beside it as FILE.roofline.svg and\n"
+        "FILE.samples-N.svg.\n"
+        "\n"
+        "  --title TEXT    instead of the results' names\n"
+        "  --plots N       samples of so many results are drawn (12); 0: no "
+        "plots at\n"
+        "                  all\n"
+        "  --step TRACE    adds what each candidate of the comparisons, or the "
+        "second\n"
+        "                  of two results, is worth in this step (kmb payoff)\n"
+        "  --kernel REGEX  launches to scale, if the result does not name its "
+        "kernel\n"
+        "  --range NAME    a step is a range of this name\n"
+        "  --format F      what TRACE is, as for kmb gaps\n"
+        "  --all-names     REGEX may match several kernels\n"
+        "  --any-device    the change was measured on another device\n"
+        "  -o FILE         the report; its name says which kind\n",
         to);
 }
 
@@ -23,25 +42,56 @@ typedef struct options {
   int path_count;
   const char *out, *title;
   uint64_t plots;
+  report_step step;
 } options;
 
+static bool take_flag(const char *word, options *o) {
+  uint32_t flag = strcmp(word, "--all-names") == 0    ? KMB_PAYOFF_ALL_NAMES
+                  : strcmp(word, "--any-device") == 0 ? KMB_PAYOFF_ANY_DEVICE
+                                                      : 0;
+  o->step.params.flags |= flag;
+  return flag != 0;
+}
+
 static int take_option(int argc, char **argv, int *at, options *o) {
-  const char *word = argv[*at];
-  bool known = strcmp(word, "-o") == 0 || strcmp(word, "--title") == 0 ||
-               strcmp(word, "--plots") == 0;
-  if (!known) return usage(name, "there is no option \"%s\"", word);
+  const char *word = argv[*at], *plots = NULL;
+  const struct {
+    const char *name;
+    const char **value;
+  } rows[] = {{"-o", &o->out},
+              {"--title", &o->title},
+              {"--plots", &plots},
+              {"--step", &o->step.trace.path},
+              {"--kernel", &o->step.params.kernel},
+              {"--range", &o->step.params.range}};
+  size_t i = 0, count = sizeof rows / sizeof rows[0];
+  if (take_flag(word, o)) return EXIT_DONE;
+  if (strcmp(word, "--format") == 0)
+    return take_trace_option(name, argc, argv, at, &o->step.trace) ==
+                   OPTION_TAKEN
+               ? EXIT_DONE
+               : EXIT_USAGE;
+  while (i < count && strcmp(word, rows[i].name) != 0)
+    i++;
+  if (i == count) return usage(name, "there is no option \"%s\"", word);
   const char *value = option_value(name, argc, argv, at);
   if (!value) return EXIT_USAGE;
-  if (strcmp(word, "-o") == 0)
-    o->out = value;
-  else if (strcmp(word, "--title") == 0)
-    o->title = value;
-  else if (!read_number(value, &o->plots))
-    return usage(name, "--plots cannot be \"%s\"", value);
+  *rows[i].value = value;
+  if (plots && !read_number(plots, &o->plots))
+    return usage(name, "--plots cannot be \"%s\"", plots);
   return EXIT_DONE;
 }
 
+/* Options of a step that is not there would be silently of no use. */
+static bool steps_without(const options *o) {
+  const kmb_payoff_params *p = &o->step.params;
+  return !o->step.trace.path && (p->kernel || p->range || p->flags ||
+                                 o->step.trace.trace.format != KMB_TRACE_AUTO);
+}
+
 static int read_options(int argc, char **argv, options *o) {
+  o->step.trace.trace = kmb_trace_params_init();
+  o->step.params = kmb_payoff_params_init();
   for (int i = 0; i < argc; i++) {
     int code = EXIT_DONE;
     if (*argv[i] == '-' && argv[i][1])
@@ -52,6 +102,9 @@ static int read_options(int argc, char **argv, options *o) {
       o->paths[o->path_count++] = argv[i];
     if (code) return code;
   }
+  if (steps_without(o))
+    return usage(name, "--kernel, --range, --format, --all-names and "
+                       "--any-device need --step");
   if (o->out && o->path_count) return EXIT_DONE;
   return usage(name, "results and -o FILE.md or FILE.html are needed");
 }
@@ -60,19 +113,27 @@ static int read_options(int argc, char **argv, options *o) {
 static int gather(const options *o, results_file *files, report_data *data) {
   size_t at = 0;
   for (int i = 0; i < o->path_count; i++) {
-    bool good = results_read(o->paths[i], &files[i]);
+    bool good = results_read_compared(o->paths[i], &files[i]);
     results_say(&files[i]);
     if (!good) return files[i].unreadable ? EXIT_USAGE : EXIT_FORMAT;
     data->count += files[i].count;
   }
   data->items = calloc(data->count + 1, sizeof(const kmb_result *));
-  if (!data->items) {
+  data->rows = calloc(data->count + 1, sizeof(json_t *));
+  data->files = files;
+  data->file_count = o->path_count;
+  if (!data->items || !data->rows) {
     fputs("kmb: out of memory\n", stderr);
     return EXIT_FAILED;
   }
   for (int i = 0; i < o->path_count; i++) {
     memcpy(data->items + at, files[i].items,
            files[i].count * sizeof(const kmb_result *));
+    for (size_t k = 0; k < files[i].comparison_count; k++) {
+      const results_comparison *c = &files[i].comparisons[k];
+      for (size_t row = 0; row < c->count; row++)
+        data->rows[at + c->first + row] = json_array_get(c->rows, row);
+    }
     at += files[i].count;
   }
   return EXIT_DONE;
@@ -98,9 +159,42 @@ static void default_title(const report_data *data, char *title, size_t size) {
   snprintf(title, size, "%.200s%s", first, several ? " and others" : "");
 }
 
+static int write_parts(const options *o, const results_file *files,
+                       const report_data *data, document *d,
+                       report_pictures *pictures) {
+  say_cut(d, files, o->path_count);
+  report_notes(d, data);
+  report_tables(d, data);
+  int code = report_payoff(d, data, &o->step);
+  if (!code) code = report_plots(d, data, o->out, o->plots, pictures);
+  report_metadata(d, data);
+  return code;
+}
+
+/* Nothing is replaced before all is whole; pictures first, so that no report
+ * names one that is not there. */
+static int replace_all(const options *o, document *d,
+                       report_pictures *pictures) {
+  int code = EXIT_DONE;
+  for (size_t i = 0; i < pictures->count && !code; i++)
+    code = out_replace(&pictures->items[i].out);
+  if (!code) code = out_replace(&d->out);
+  if (!code && d->how == MARKUP_MD) report_remove_stale(o->out, pictures);
+  return code;
+}
+
+static void free_pictures(report_pictures *pictures) {
+  for (size_t i = 0; i < pictures->count; i++) {
+    out_abandon(&pictures->items[i].out);
+    free(pictures->items[i].path);
+  }
+  free(pictures->items);
+}
+
 static int write_report(const options *o, const results_file *files,
                         const report_data *data) {
   char title[256];
+  report_pictures pictures = {.count = 0};
   document *d = calloc(1, sizeof *d);
   if (!d) {
     fputs("kmb: out of memory\n", stderr);
@@ -109,16 +203,12 @@ static int write_report(const options *o, const results_file *files,
   default_title(data, title, sizeof title);
   int code = document_open(d, o->out, o->title ? o->title : title);
   if (!code) {
-    say_cut(d, files, o->path_count);
-    report_notes(d, data);
-    report_tables(d, data);
-    code = report_plots(d, data, o->out, o->plots);
-    report_metadata(d, data);
-    if (code)
-      out_abandon(&d->out);
-    else
-      code = document_close(d);
+    code = write_parts(o, files, data, d, &pictures);
+    if (!code) code = document_finish(d);
+    if (!code) code = replace_all(o, d, &pictures);
+    if (code) out_abandon(&d->out);
   }
+  free_pictures(&pictures);
   free(d);
   return code;
 }
@@ -139,5 +229,6 @@ int report_main(int argc, char **argv) {
     results_free(&files[i]);
   free(files);
   free(data.items);
+  free(data.rows);
   return code;
 }

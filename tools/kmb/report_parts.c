@@ -10,16 +10,6 @@ static void add(char *text, size_t size, const char *before, const char *part) {
   if (used < size) snprintf(text + used, size - used, "%s%s", before, part);
 }
 
-void point_text(const kmb_result *result, char *text, size_t size) {
-  snprintf(text, size, "%s", result_name(result));
-  for (uint64_t i = 0; i < kmb_result_axis_count(result); i++) {
-    kmb_pair axis = {"", ""};
-    kmb_result_axis(result, i, &axis);
-    add(text, size, " ", axis.key);
-    add(text, size, "=", axis.value);
-  }
-}
-
 /* Notes. */
 
 static const struct {
@@ -122,7 +112,9 @@ void report_notes(document *d, const report_data *data) {
 typedef struct columns {
   const char *names[COLUMNS + 16];
   int axes, count;
-  bool named; /* the first is the name */
+  bool named;    /* the first is the name */
+  bool compared; /* some have a ratio and a verdict */
+  bool tuned;    /* some have a configuration */
 } columns;
 
 static bool has_axis(const columns *c, const char *key) {
@@ -133,9 +125,9 @@ static bool has_axis(const columns *c, const char *key) {
 
 static void choose_columns(columns *c, const report_data *data) {
   static const char *const figures[] = {"throughput", "of speed of light",
-                                        "time µs",    "99% interval µs",
-                                        "samples",    "bound",
-                                        "findings"};
+                                        "time µs", "99% interval µs",
+                                        "samples"};
+  char text[16];
   for (size_t i = 1; i < data->count && !c->named; i++)
     c->named =
         strcmp(result_name(data->items[0]), result_name(data->items[i])) != 0;
@@ -148,9 +140,19 @@ static void choose_columns(columns *c, const report_data *data) {
         c->names[c->named + c->axes++] = axis.key;
     }
   }
+  for (size_t i = 0; i < data->count; i++) {
+    c->compared = c->compared || data->rows[i];
+    c->tuned = c->tuned || config_text(data->items[i], text, sizeof text) ||
+               json_object_get(data->rows[i], "tuning");
+  }
   c->count = c->named + c->axes;
   for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
     c->names[c->count++] = figures[i];
+  if (c->compared) c->names[c->count++] = "ratio (interval)";
+  if (c->compared) c->names[c->count++] = "verdict";
+  if (c->tuned) c->names[c->count++] = "configuration";
+  c->names[c->count++] = "bound";
+  c->names[c->count++] = "findings";
 }
 
 static const char *axis_of(const kmb_result *r, const char *key) {
@@ -174,7 +176,51 @@ static void finding_codes(const kmb_result *r, char *text, size_t size) {
   }
 }
 
-static void figure_row(document *d, const columns *c, const kmb_result *r) {
+static const char *member(json_t *row, const char *key) {
+  const char *text = json_string_value(json_object_get(row, key));
+  return text ? text : "";
+}
+
+static double number_in(json_t *row, const char *key) {
+  return json_number_value(json_object_get(row, key));
+}
+
+/* Of a candidate: how it compares with its baseline. */
+static void verdict_cells(document *d, json_t *row) {
+  char text[320];
+  double ratio = number_in(row, "ratio"), high = number_in(row, "high");
+  const char *verdict = member(row, "verdict");
+  if (ratio > 0 && high > 0)
+    snprintf(text, sizeof text, "%.4f (%.4f to %.4f)", ratio,
+             number_in(row, "low"), high);
+  else if (ratio > 0)
+    snprintf(text, sizeof text, "%.4f (no interval)", ratio);
+  else
+    snprintf(text, sizeof text, "-");
+  document_cell(d, text);
+  bool open = strcmp(verdict, "unresolved") == 0;
+  snprintf(text, sizeof text, "%.40s%s%.200s", verdict, open ? ": " : "",
+           open ? member(row, "reason") : "");
+  document_cell(d, text);
+}
+
+/* What tuning kept, and whether its budget was enough for all. */
+static void config_cell(document *d, const kmb_result *r, json_t *row) {
+  char text[512], rest[96];
+  json_t *tuning = json_object_get(row, "tuning");
+  if (!config_text(r, text, sizeof text - sizeof rest))
+    snprintf(text, sizeof text, "%.300s", member(tuning, "text"));
+  if (json_is_false(json_object_get(tuning, "complete"))) {
+    snprintf(rest, sizeof rest, " (UNTUNED: %.0f of %.0f tried)",
+             number_in(tuning, "measured") + number_in(tuning, "failed"),
+             number_in(tuning, "configs"));
+    add(text, sizeof text, "", rest);
+  }
+  document_cell(d, text);
+}
+
+static void figure_row(document *d, const columns *c, const kmb_result *r,
+                       json_t *row) {
   char text[512];
   double low = 0, high = 0, share = 0;
   char from[48], to[48];
@@ -205,6 +251,8 @@ static void figure_row(document *d, const columns *c, const kmb_result *r) {
   else
     snprintf(text, sizeof text, "-");
   document_cell(d, text);
+  if (c->compared) verdict_cells(d, row);
+  if (c->tuned) config_cell(d, r, row);
   const char *bound = result_text(r, KMB_VALUE_OBSERVED_BOUND);
   document_cell(d, *bound ? bound : "unknown");
   finding_codes(r, text, sizeof text);
@@ -259,6 +307,61 @@ static void write_severity(document *d, const report_data *data,
   document_item(d, word, point);
 }
 
+static void code_row(document *d, const kmb_result *r,
+                     const kmb_code_kernel *k) {
+  char text[320];
+  bool asked = k->flags & KMB_CODE_HAS_ATTRIBUTES;
+  point_text(r, text, sizeof text);
+  document_cell(d, text);
+  document_cell(d, k->demangled ? k->demangled : k->name);
+  document_cell(d, *k->arch ? k->arch : "unknown");
+  const struct {
+    uint64_t count;
+    bool known;
+  } counts[] = {{k->registers, asked},
+                {k->static_shared_bytes, asked},
+                {k->dynamic_shared_bytes, true},
+                {k->local_bytes, asked},
+                {k->blocks_per_unit, k->flags & KMB_CODE_HAS_OCCUPANCY}};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    snprintf(text, sizeof text, "%llu", (unsigned long long)counts[i].count);
+    document_cell(d, counts[i].known ? text : "unknown");
+  }
+  snprintf(text, sizeof text, "%.12s%s%s", k->hash ? k->hash : "none",
+           k->file ? " in " : "", k->file ? k->file : "");
+  document_cell(d, text);
+  document_row_end(d);
+}
+
+/* Which kernels ran, where it was captured. */
+static void write_code(document *d, const report_data *data) {
+  static const char *const heads[] = {
+      "result",    "kernel",          "for",
+      "registers", "static shared B", "dynamic shared B",
+      "local B",   "blocks an SM",    "image"};
+  enum { HEADS = sizeof heads / sizeof heads[0] };
+  size_t shown = 0;
+  for (size_t i = 0; i < data->count; i++) {
+    const kmb_result *r = data->items[i];
+    for (uint64_t k = 0; k < kmb_result_code_count(r); k++) {
+      kmb_code_kernel kernel = kmb_code_kernel_init();
+      if (kmb_result_code(r, k, &kernel) || shown++ >= (size_t)2 * LISTED)
+        continue;
+      if (shown == 1) {
+        document_heading(d, 2, "Code");
+        document_table(d, heads, HEADS, 3, HEADS - 1);
+      }
+      code_row(d, r, &kernel);
+    }
+  }
+  if (shown) document_table_end(d);
+  if (shown <= (size_t)2 * LISTED) return;
+  char text[128];
+  snprintf(text, sizeof text, "%zu more kernels stand in the files.",
+           shown - (size_t)2 * LISTED);
+  document_paragraph(d, text);
+}
+
 void report_tables(document *d, const report_data *data) {
   columns c = {.count = 0};
   bool headed = false;
@@ -267,13 +370,17 @@ void report_tables(document *d, const report_data *data) {
   int first = c.named + c.axes;
   document_table(d, c.names, c.count, first, first + 5);
   for (size_t i = 0; i < data->count; i++)
-    figure_row(d, &c, data->items[i]);
+    figure_row(d, &c, data->items[i], data->rows[i]);
   document_table_end(d);
   document_paragraph(
       d, "The time is the median; its interval is the 99% within-run interval, "
          "in which a mode that lasts longer than the run cannot be seen. "
          "Throughput counts the least work and bytes.");
+  if (c.compared)
+    document_paragraph(d, "A ratio is that of times measured in turns, a "
+                          "candidate's over its baseline's.");
   write_readings(d, data);
+  write_code(d, data);
   write_severity(d, data, KMB_DOUBT, "doubt", &headed);
   write_severity(d, data, KMB_WARNING, "warning", &headed);
   write_severity(d, data, KMB_NOTE, "note", &headed);

@@ -24,13 +24,12 @@ static bool draw(canvas *c, const picture *p) {
   return true;
 }
 
-static int draw_within(document *d, canvas *c, const picture *p,
-                       const char *text) {
-  char *svg = NULL;
-  size_t size = 0;
-  FILE *memory = open_memstream(&svg, &size);
+/* An SVG in memory, to be freed. */
+static int draw_svg(const picture *p, char **svg, size_t *size) {
+  canvas *c = calloc(1, sizeof *c);
+  FILE *memory = open_memstream(svg, size);
   int code = EXIT_FAILED;
-  if (!memory)
+  if (!c || !memory)
     fputs("kmb: out of memory\n", stderr);
   else
     code = canvas_open_svg(c, memory, SAMPLES_WIDTH, height_of(p));
@@ -39,43 +38,64 @@ static int draw_within(document *d, canvas *c, const picture *p,
     code = canvas_close(c);
   }
   if (memory && fclose(memory) != 0 && !code) code = EXIT_FAILED;
-  if (!code) document_svg(d, svg, size, text);
-  free(svg);
+  free(c);
   return code;
 }
 
-static int draw_beside(document *d, canvas *c, const picture *p,
-                       const char *path, const char *kind, const char *text) {
+static int put_file(report_pictures *to, const char *path, const char *svg,
+                    size_t size) {
+  report_picture *items = realloc(to->items, (to->count + 1) * sizeof *items);
+  char *name = strdup(path);
+  if (items) to->items = items;
+  if (!name || !items) {
+    free(name);
+    fputs("kmb: out of memory\n", stderr);
+    return EXIT_FAILED;
+  }
+  report_picture *made = &items[to->count++];
+  *made = (report_picture){.path = name};
+  int code = out_open(&made->out, name);
+  if (code) return code;
+  fwrite(svg, 1, size, made->out.file);
+  return out_finish(&made->out);
+}
+
+static int put_beside(document *d, report_pictures *to, const char *path,
+                      const char *kind, const char *svg, size_t size,
+                      const char *text) {
   char file[PATH];
-  size_t size = strlen(path) - strlen(".md");
-  int used = snprintf(file, sizeof file, "%.*s.%s.svg", (int)size, path, kind);
+  size_t stem = strlen(path) - strlen(".md");
+  int used = snprintf(file, sizeof file, "%.*s.%s.svg", (int)stem, path, kind);
   if (used < 0 || (size_t)used >= sizeof file)
     return usage("report", "the file's name is too long");
-  int code = canvas_open(c, file, SAMPLES_WIDTH, height_of(p));
-  if (code) return code;
-  if (!draw(c, p)) canvas_spoil(c);
-  code = canvas_close(c);
+  int code = put_file(to, file, svg, size);
   const char *slash = strrchr(file, '/');
   if (!code) document_picture(d, slash ? slash + 1 : file, text);
   return code;
 }
 
-static int put_picture(document *d, const picture *p, const char *path,
-                       const char *kind, const char *text) {
-  canvas *c = calloc(1, sizeof *c);
-  if (!c) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
-  int code = d->how == MARKUP_HTML ? draw_within(d, c, p, text)
-                                   : draw_beside(d, c, p, path, kind, text);
-  free(c);
+/* Where pictures go: into the document or beside it. */
+typedef struct gallery {
+  document *d;
+  const char *path;
+  report_pictures *pictures;
+} gallery;
+
+static int put_picture(const gallery *g, const picture *p, const char *kind,
+                       const char *text) {
+  char *svg = NULL;
+  size_t size = 0;
+  int code = draw_svg(p, &svg, &size);
+  if (!code && g->d->how == MARKUP_HTML)
+    document_svg(g->d, svg, size, text);
+  else if (!code)
+    code = put_beside(g->d, g->pictures, g->path, kind, svg, size, text);
+  free(svg);
   return code;
 }
 
 /* Only where a result has a place below a ceiling, and all have room. */
-static int put_roofline(document *d, const report_data *data,
-                        const char *path) {
+static int put_roofline(const gallery *g, const report_data *data) {
   chart *all = calloc(1, sizeof *all);
   bool fits = all != NULL, placed = false;
   int code = EXIT_DONE;
@@ -85,9 +105,9 @@ static int put_roofline(document *d, const report_data *data,
   }
   if (fits && placed) {
     picture p = {.roofline = all};
-    code = put_picture(d, &p, path, "roofline", "Results below their ceilings");
+    code = put_picture(g, &p, "roofline", "Results below their ceilings");
   } else if (!fits) {
-    document_paragraph(d, "There are too many results for one roofline.");
+    document_paragraph(g->d, "There are too many results for one roofline.");
   }
   free(all);
   return code;
@@ -100,12 +120,13 @@ static bool has_samples(const kmb_result *r) {
 }
 
 int report_plots(document *d, const report_data *data, const char *path,
-                 uint64_t most) {
+                 uint64_t most, report_pictures *pictures) {
   char kind[48], label[300], text[340];
   uint64_t drawn = 0, left = 0;
+  const gallery g = {d, path, pictures};
   if (!most) return EXIT_DONE;
   document_heading(d, 2, "Plots");
-  int code = put_roofline(d, data, path);
+  int code = put_roofline(&g, data);
   for (size_t i = 0; i < data->count && !code; i++) {
     picture p = {.samples = data->items[i]};
     if (!has_samples(p.samples)) continue;
@@ -117,7 +138,7 @@ int report_plots(document *d, const report_data *data, const char *path,
     snprintf(kind, sizeof kind, "samples-%zu", i + 1);
     point_text(p.samples, label, sizeof label);
     snprintf(text, sizeof text, "Samples of %s", label);
-    code = put_picture(d, &p, path, kind, text);
+    code = put_picture(&g, &p, kind, text);
   }
   if (!left) return code;
   snprintf(text, sizeof text,
@@ -131,9 +152,10 @@ int report_plots(document *d, const report_data *data, const char *path,
 #else
 
 int report_plots(document *d, const report_data *data, const char *path,
-                 uint64_t most) {
+                 uint64_t most, report_pictures *pictures) {
   (void)data;
   (void)path;
+  (void)pictures;
   if (most)
     document_paragraph(d, "This kmb was built without cairo: no plots.");
   return EXIT_DONE;

@@ -1,11 +1,13 @@
 /* Reading files of results. */
+#define _GNU_SOURCE /* memmem */
 #include "results.h"
+
+#include "results_parts.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 KMB_PRINTF(2, 3)
@@ -17,78 +19,26 @@ static bool fail(results_file *f, const char *format, ...) {
   return false;
 }
 
-/* Memory of one file: many small pieces that end together. Taken from large
- * blocks, since most of the time went into the kernel's page faults. */
-enum { BLOCK = 32 << 20, LARGE = 1 << 20 };
+/* A document as a callback that reads: in pieces that follow each other. */
+enum { PIECES = 3, APART = 1 << 16, SOON = 1 << 20 };
+typedef struct pieces {
+  const char *at[PIECES];
+  size_t left[PIECES];
+} pieces;
 
-typedef struct block {
-  struct block *next;
-  size_t size;
-} block;
-
-struct results_memory {
-  block *blocks;
-  char *at, *end;
-};
-
-static void *map_pages(size_t size) {
-  void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) return NULL;
-  madvise(pages, size, MADV_HUGEPAGE); /* where there are some */
-  return pages;
-}
-
-static bool add_block(struct results_memory *m) {
-  block *b = map_pages(BLOCK);
-  if (!b) return false;
-  *b = (block){m->blocks, BLOCK};
-  m->blocks = b;
-  m->at = (char *)(b + 1);
-  m->end = (char *)b + BLOCK;
-  return true;
-}
-
-static void *take(void *user, size_t size, size_t align) {
-  struct results_memory *m = user;
-  if (size >= LARGE) return map_pages(size);
-  size_t room = (size_t)(m->end - m->at);
-  size_t skip = (size_t)(-(uintptr_t)m->at & (align - 1));
-  if (room < skip || room - skip < size) {
-    if (!add_block(m)) return NULL;
-    skip = (size_t)(-(uintptr_t)m->at & (align - 1));
+static kmb_status read_pieces(void *user, void *data, size_t size,
+                              size_t *got) {
+  pieces *p = user;
+  *got = 0;
+  for (int i = 0; i < PIECES && *got < size; i++) {
+    size_t room = size - *got;
+    size_t part = p->left[i] < room ? p->left[i] : room;
+    if (!part) continue;
+    memcpy((char *)data + *got, p->at[i], part);
+    p->at[i] += part;
+    p->left[i] -= part;
+    *got += part;
   }
-  char *given = m->at + skip;
-  m->at = given + size;
-  return given;
-}
-
-static void give_back(void *user, void *pointer, size_t size) {
-  (void)user;
-  if (size >= LARGE) munmap(pointer, size);
-}
-
-static void free_blocks(struct results_memory *m) {
-  while (m && m->blocks) {
-    block *b = m->blocks;
-    m->blocks = b->next;
-    munmap(b, b->size);
-  }
-  free(m);
-}
-
-/* A part of the file, as a callback that reads. */
-typedef struct part {
-  const char *at;
-  size_t left;
-} part;
-
-static kmb_status read_part(void *user, void *data, size_t size, size_t *got) {
-  part *p = user;
-  *got = size < p->left ? size : p->left;
-  memcpy(data, p->at, *got);
-  p->at += *got;
-  p->left -= *got;
   return KMB_OK;
 }
 
@@ -108,42 +58,96 @@ static bool keep(results_file *f, kmb_results *list) {
   return true;
 }
 
+/* The rows of a comparison must be those of its results. */
+static bool check_rows(results_file *f, results_comparison *c) {
+  json_t *baseline = json_object_get(c->document, "baseline");
+  c->rows = json_object_get(c->document, "rows");
+  if (json_array_size(c->rows) != c->count)
+    return fail(f, "a comparison has %zu rows for %zu results",
+                json_array_size(c->rows), c->count);
+  json_int_t index = json_integer_value(baseline);
+  if (!json_is_integer(baseline) || index < 0 || (size_t)index >= c->count)
+    return fail(f, "baseline: not the place of a row of its comparison");
+  c->baseline = (size_t)index;
+  return true;
+}
+
+/* Where a document of results belongs to a comparison: the list read last. */
+static bool keep_comparison(results_file *f, const char *data, size_t size) {
+  static const char schema[] = "\"kmb-comparison\"";
+  json_error_t error;
+  /* Nearly all documents are none, and cost no second look. */
+  if (!memmem(data, size, schema, sizeof schema - 1)) return true;
+  json_t *document = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
+  if (!document) return fail(f, "%s", error.text);
+  const char *is = json_string_value(json_object_get(document, "schema"));
+  size_t count = (size_t)kmb_results_count(f->lists[f->list_count - 1]);
+  results_comparison *all = NULL;
+  bool compared = is && strcmp(is, "kmb-comparison") == 0;
+  if (compared)
+    all = realloc(f->comparisons, (f->comparison_count + 1) * sizeof *all);
+  if (!all) {
+    json_decref(document);
+    return !compared || fail(f, "out of memory");
+  }
+  f->comparisons = all;
+  all[f->comparison_count] = (results_comparison){
+      .document = document, .first = f->count - count, .count = count};
+  return check_rows(f, &all[f->comparison_count++]);
+}
+
+static kmb_status read_list(results_file *f, pieces *p, kmb_results **list) {
+  kmb_hooks hooks = kmb_hooks_init();
+  results_memory_hooks(f->memory, &hooks);
+  return kmb_results_read_json(read_pieces, p, &hooks, list);
+}
+
+/* The results of a long document one after another, each with what precedes all
+ * of them, and what follows them with none: the tree of one is small, that of
+ * all is not. False if something is odd, of which the whole then says what. */
+static bool read_elements(results_file *f, const char *data, const char *end) {
+  static const char closing[] = "]}";
+  const char *open = find_elements(data, end), *at = open;
+  size_t head = open ? (size_t)(open - data) : 0;
+  bool first = true;
+  while (at) {
+    kmb_results *list = NULL;
+    const char *stop = next_element(&at, end, first);
+    if (!at || (!stop && end - at > APART)) return false;
+    pieces p = {{data, at, closing}, {head, 0, sizeof closing - 1}};
+    if (stop)
+      p.left[1] = (size_t)(stop - at);
+    else
+      p = (pieces){{data, at}, {head, (size_t)(end - at)}};
+    if (read_list(f, &p, &list) || !keep(f, list)) return false;
+    if (!stop) return !first;
+    first = false;
+    at = stop;
+  }
+  return false;
+}
+
+static bool read_apart(results_file *f, const char *data, size_t size) {
+  size_t lists = f->list_count, count = f->count;
+  if (size < APART) return false;
+  if (read_elements(f, data, data + size)) return true;
+  while (f->list_count > lists)
+    kmb_results_destroy(f->lists[--f->list_count]);
+  f->count = count;
+  f->wrong[0] = '\0';
+  return false;
+}
+
 static bool read_document(results_file *f, const char *data, size_t size,
                           uint64_t line) {
   kmb_results *list = NULL;
-  part p = {data, size};
-  kmb_hooks hooks = kmb_hooks_init();
-  hooks.alloc = take;
-  hooks.free = give_back;
-  hooks.alloc_user = f->memory;
-  if (!kmb_results_read_json(read_part, &p, &hooks, &list))
-    return keep(f, list);
+  pieces p = {{data}, {size}};
+  if (read_apart(f, data, size)) return true;
+  if (!read_list(f, &p, &list))
+    return keep(f, list) && (!f->compared || keep_comparison(f, data, size));
   if (line == 0) return fail(f, "%s", kmb_last_error(NULL, NULL));
   return fail(f, "the document that starts in line %llu: %s",
               (unsigned long long)line, kmb_last_error(NULL, NULL));
-}
-
-/* Where the object that starts at `at` ends; NULL if it does not. */
-static const char *end_of_object(const char *at, const char *end,
-                                 uint64_t *line) {
-  size_t depth = 0;
-  bool text = false;
-  for (; at < end; at++) {
-    if (*at == '\n') ++*line;
-    if (text) {
-      if (*at == '\\' && at + 1 < end)
-        at++;
-      else if (*at == '"')
-        text = false;
-    } else if (*at == '"') {
-      text = true;
-    } else if (*at == '{' || *at == '[') {
-      depth++;
-    } else if ((*at == '}' || *at == ']') && --depth == 0) {
-      return at + 1;
-    }
-  }
-  return NULL;
 }
 
 /* Documents one after another. */
@@ -157,7 +161,7 @@ static bool read_documents(results_file *f, const char *data, size_t size) {
       return fail(f, "line %llu: a document of results was expected",
                   (unsigned long long)line);
     uint64_t first = line;
-    const char *stop = end_of_object(at, end, &line);
+    const char *stop = end_of_container(at, end, &line);
     if (!stop) {
       f->cut_line = first;
       return f->list_count > 0 ||
@@ -172,9 +176,22 @@ static bool read_documents(results_file *f, const char *data, size_t size) {
   return true;
 }
 
+/* A document of which soon another follows: JSON lines. */
+static bool has_several(const char *data, size_t size) {
+  const char *end = data + size;
+  const char *at = skip_space(data, end);
+  const char *stop = NULL;
+  if (at < end && *at == '{')
+    stop = end_of_container(at, end - at > SOON ? at + SOON : end, NULL);
+  stop = stop ? skip_space(stop, end) : end;
+  return stop < end && *stop == '{';
+}
+
 /* A file is mostly one document, which is then looked at once. */
 static bool read_text(results_file *f, const char *data, size_t size) {
+  if (has_several(data, size)) return read_documents(f, data, size);
   if (read_document(f, data, size, 0)) return true;
+  if (f->list_count) return false;
   kmb_status status = KMB_OK;
   kmb_last_error(&status, NULL);
   if (status != KMB_ERR_FORMAT) return false;
@@ -227,10 +244,10 @@ static bool list_items(results_file *f) {
   return true;
 }
 
-bool results_read(const char *path, results_file *f) {
+static bool read_file(const char *path, bool compared, results_file *f) {
   size_t size = 0;
-  *f = (results_file){.path = path};
-  f->memory = calloc(1, sizeof *f->memory);
+  *f = (results_file){.path = path, .compared = compared};
+  f->memory = results_memory_open();
   if (!f->memory) return fail(f, "out of memory");
   FILE *file = fopen(path, "rb");
   if (!file) {
@@ -243,6 +260,14 @@ bool results_read(const char *path, results_file *f) {
   bool good = read_text(f, data, size);
   free(data);
   return good && list_items(f);
+}
+
+bool results_read(const char *path, results_file *f) {
+  return read_file(path, false, f);
+}
+
+bool results_read_compared(const char *path, results_file *f) {
+  return read_file(path, true, f);
 }
 
 typedef struct task {
@@ -281,7 +306,10 @@ void results_say(const results_file *f) {
 void results_free(results_file *f) {
   for (size_t i = 0; i < f->list_count; i++)
     kmb_results_destroy(f->lists[i]);
-  free_blocks(f->memory);
+  for (size_t i = 0; i < f->comparison_count; i++)
+    json_decref(f->comparisons[i].document);
+  free(f->comparisons);
+  results_memory_close(f->memory);
   free(f->lists);
   free(f->items);
   *f = (results_file){.path = f->path};
@@ -310,4 +338,31 @@ const char *result_meta(const kmb_result *result, const char *key) {
 const char *result_name(const kmb_result *result) {
   const char *name = result_text(result, KMB_VALUE_NAME);
   return *name ? name : "?";
+}
+
+void point_text(const kmb_result *r, char *text, size_t size) {
+  int used = snprintf(text, size, "%s", result_name(r));
+  for (uint64_t i = 0; i < kmb_result_axis_count(r); i++) {
+    kmb_pair axis = {"", ""};
+    kmb_result_axis(r, i, &axis);
+    if (used < 0 || (size_t)used >= size) return;
+    used += snprintf(text + used, size - (size_t)used, " %s=%s", axis.key,
+                     axis.value);
+  }
+}
+
+bool config_text(const kmb_result *r, char *text, size_t size) {
+  kmb_metadata_entry e = kmb_metadata_entry_init();
+  uint64_t config = result_u64(r, KMB_VALUE_CONFIG);
+  size_t used = 0;
+  text[0] = '\0';
+  for (uint64_t i = 0; i < kmb_result_metadata_count(r) && used < size; i++) {
+    if (kmb_result_metadata(r, i, &e) || !e.value ||
+        strncmp(e.key, "config.", 7) != 0)
+      continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s=%s",
+                             used ? " " : "", e.key + 7, e.value);
+  }
+  if (!used && config) snprintf(text, size, "%llu", (unsigned long long)config);
+  return text[0] != '\0';
 }

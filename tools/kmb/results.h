@@ -4,9 +4,18 @@
 
 #include "kmb.h"
 
+/* A document of kmb_comparison_write_json() within a file; a row of it is of
+ * the item `first` and so on. */
+typedef struct results_comparison {
+  json_t *document, *rows;
+  size_t first, count, baseline;
+} results_comparison;
+
 /* The results of a file, in its order. */
 typedef struct results_file {
   const char *path;
+  results_comparison *comparisons; /* by results_read_compared() alone */
+  size_t comparison_count;
   kmb_results **lists; /* one a document */
   size_t list_count, list_capacity;
   const kmb_result **items;
@@ -14,6 +23,7 @@ typedef struct results_file {
   struct results_memory *memory;
   uint64_t cut_line; /* where a last document starts that has no end; 0: none */
   char wrong[512];   /* "" if all is well */
+  bool compared;     /* comparisons are kept */
   bool unreadable;   /* `wrong` is of the file, not of what is in it */
 } results_file;
 
@@ -21,6 +31,8 @@ typedef struct results_file {
  * lines. A last one that is cut short is left out and `cut_line` says so; that
  * is an error only where nothing precedes it. False if `wrong` is set. */
 bool results_read(const char *path, results_file *f);
+/* The same, and keeps what comparisons say beside their results. */
+bool results_read_compared(const char *path, results_file *f);
 /* Two files at a time. */
 bool results_read_both(const char *a, const char *b, results_file *x,
                        results_file *y);
@@ -33,6 +45,11 @@ const char *result_text(const kmb_result *result, kmb_value value);
 double result_f64(const kmb_result *result, kmb_value value);
 uint64_t result_u64(const kmb_result *result, kmb_value value);
 const char *result_meta(const kmb_result *result, const char *key);
+/* "gemm m=1 n=2" */
+void point_text(const kmb_result *result, char *text, size_t size);
+/* The configuration that a sweep of knobs kept: its knobs, or its number. False
+ * if there is none. */
+bool config_text(const kmb_result *r, char *text, size_t size);
 /* "?" for a result without a name. */
 const char *result_name(const kmb_result *result);
 

@@ -1,10 +1,10 @@
 /* kmb run: a program in fresh processes, and what differs between them. */
 #include "markup.h"
+#include "out.h"
+#include "process.h"
 #include "spread.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,22 +14,31 @@ static const char name[] = "run";
 void run_help(FILE *to) {
   fputs(
       "usage: kmb run --processes N [--level P%] [-o OUT.json] [--json]\n"
-      "               -- PROGRAM [ARGUMENT...]\n\n"
+      "               -- PROGRAM [ARGUMENT...]\n"
+      "\n"
       "Runs PROGRAM N times, one process after another, and merges the results "
-      "that it\nappends to the file that the environment variable KMB_RESULTS "
-      "names: documents\nas kmb_result_write_json() writes them, one after "
-      "another. The median of each\nprocess is one draw; the interval of their "
-      "median is taken between two of them and\nassumes no distribution. Eight "
-      "processes are the fewest for 99%, six for 95%.\n\n"
+      "that\n"
+      "it appends to the file that the environment variable KMB_RESULTS "
+      "names:\n"
+      "documents as kmb_result_write_json() writes them, one after another. "
+      "The\n"
+      "median of each process is one draw; the interval of their median is "
+      "taken\n"
+      "between two of them and assumes no distribution. Eight processes are "
+      "the\n"
+      "fewest for 99%, six for 95%.\n"
+      "\n"
       "  --processes N  how many, from 2 to 1000\n"
       "  --level P%     of the interval between processes (99%)\n"
       "  -o OUT.json    writes a result a point, of the process in the middle, "
-      "with the\n                 spread as metadata; kmb compare takes it "
-      "into "
-      "its interval\n"
-      "  --json         JSON instead of text\n\n"
-      "What PROGRAM prints goes to stderr. Exit status: as of the other "
-      "commands; 3 also\nif PROGRAM failed, was killed, or left no results.\n",
+      "with\n"
+      "                 the spread as metadata; kmb compare takes it into its\n"
+      "                 interval\n"
+      "  --json         JSON instead of text\n"
+      "\n"
+      "What PROGRAM prints goes to stderr. A signal that ends kmb run is "
+      "passed on to\n"
+      "PROGRAM, which is waited for.\n",
       to);
 }
 
@@ -89,20 +98,14 @@ static int read_options(int argc, char **argv, options *o) {
   return usage(name, "--processes N and -- PROGRAM are needed");
 }
 
-/* In the child; an exec that fails is told through the pipe. */
-_Noreturn static void become(char **program, const char *results, int pipe) {
-  int failure = 0;
-  signal(SIGINT, SIG_DFL);
-  signal(SIGQUIT, SIG_DFL);
-  if (setenv("KMB_RESULTS", results, 1) == 0 &&
-      dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
-    execvp(program[0], program);
-  failure = errno;
-  if (write(pipe, &failure, sizeof failure) < 0) _exit(126);
-  _exit(127);
-}
-
 static int say_end(const options *o, size_t process, int status) {
+  int number = signals_came();
+  if (number) {
+    fprintf(stderr, "kmb: process %zu of %llu: ended by signal %d (%s)\n",
+            process + 1, (unsigned long long)o->processes, number,
+            strsignal(number));
+    return EXIT_FAILED;
+  }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return EXIT_DONE;
   fprintf(stderr, "kmb: process %zu of %llu: %s ", process + 1,
           (unsigned long long)o->processes, o->program[0]);
@@ -115,37 +118,18 @@ static int say_end(const options *o, size_t process, int status) {
 }
 
 static int run_process(const options *o, size_t process, const char *results) {
-  int ends[2], status = 0, failure = 0;
-  if (pipe(ends) != 0) {
-    fprintf(stderr, "kmb: no pipe: %s\n", strerror(errno));
+  process_end end;
+  bool ran = process_run(o->program, results, &end);
+  if (!ran && !signals_came()) {
+    fprintf(stderr, "kmb: no process: %s\n", strerror(errno));
     return EXIT_FAILED;
   }
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  fflush(NULL);
-  pid_t child = fork();
-  if (child == 0) become(o->program, results, ends[1]);
-  close(ends[1]);
-  ssize_t got = 0;
-  if (child > 0) {
-    do {
-      got = read(ends[0], &failure, sizeof failure);
-    } while (got < 0 && errno == EINTR);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-      continue;
-  }
-  int fork_error = errno;
-  close(ends[0]);
-  if (child < 0) {
-    fprintf(stderr, "kmb: no process: %s\n", strerror(fork_error));
-    return EXIT_FAILED;
-  }
-  if (got == (ssize_t)sizeof failure) {
+  if (end.failure) {
     fprintf(stderr, "kmb: %s cannot be run: %s\n", o->program[0],
-            strerror(failure));
+            strerror(end.failure));
     return EXIT_USAGE;
   }
-  return say_end(o, process, status);
+  return say_end(o, process, end.status);
 }
 
 /* Runs once and reads what it left. */
@@ -254,32 +238,34 @@ static int run_all(const options *o, const char *folder, results_file *files) {
   return code;
 }
 
-int run_main(int argc, char **argv) {
-  options o = {.level = 0.99};
+/* In a folder of its own, which goes whatever happens. */
+static int run_in(const options *o, results_file *files) {
   char folder[2048];
-  int code = read_options(argc, argv, &o);
-  if (code) return code;
   const char *place = getenv("TMPDIR");
   int used = snprintf(folder, sizeof folder, "%s/kmb-run-XXXXXX",
                       place && *place ? place : "/tmp");
   if (used < 0 || (size_t)used >= sizeof folder || !mkdtemp(folder)) {
-    fprintf(stderr, "kmb: no folder for results in TMPDIR: %s\n",
-            strerror(errno));
+    fprintf(stderr, "kmb: no folder for results in TMPDIR, %.200s: %s\n",
+            place && *place ? place : "/tmp", strerror(errno));
     return EXIT_FAILED;
   }
+  int code = run_all(o, folder, files);
+  remove_folder(folder);
+  return code;
+}
+
+int run_main(int argc, char **argv) {
+  options o = {.level = 0.99};
+  int code = read_options(argc, argv, &o);
+  if (!code && o.out) code = out_check(o.out);
+  if (code) return code;
   results_file *files = calloc((size_t)o.processes + 1, sizeof *files);
-  /* A key pressed is for the program; what it then returns ends the run. */
-  void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-  void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-  if (files)
-    code = run_all(&o, folder, files);
-  else
-    code = usage(name, "out of memory");
-  signal(SIGINT, interrupt);
-  signal(SIGQUIT, quit);
-  for (size_t i = 0; files && i < o.processes; i++)
+  if (!files) return usage(name, "out of memory");
+  signals_take();
+  code = run_in(&o, files);
+  for (size_t i = 0; i < o.processes; i++)
     results_free(&files[i]);
   free(files);
-  rmdir(folder);
+  signals_give();
   return code;
 }

@@ -25,23 +25,26 @@ typedef struct answer {
 void sol_help(FILE *to) {
   fputs(
       "usage: kmb sol --device NAME --dtype TYPE --flops F --bytes B --time-ns "
-      "T"
-      "\n               [--operation gemm|attention|copy] [--clock-mhz MHZ] "
-      "[--sparse]\n               [--file CSV]... [--json]\n\n"
-      "Where a time stands below the datasheet's ceilings of a part: its "
-      "intensity, what\nbinds, the time at the speed of light, and the share "
-      "of it. F and B are counted once\nfor the work (kmb work), B least "
-      "bytes.\n\n"
-      "  --device NAME     the driver's name, the table's, or a label; whole\n"
-      "  --dtype TYPE      of the arithmetic: bf16, f16, tf32, f8_e4m3 …\n"
-      "  --operation OP    finds figures that others reached with the same\n"
-      "  --clock-mhz MHZ   an observed clock: adds rate × units × clock\n"
-      "  --sparse          against the peak of operands with two zeros in four"
-      "\n  --file CSV        adds parts or overrides them; may be repeated\n"
-      "  --json            keys intensity, ridge, bound, attainable_flops,\n"
-      "                    sol_time_ns, sol_pct, achieved_flops,\n"
-      "                    achieved_bytes_per_s, findings, and more; what is "
-      "not\n                    known is in \"absent\", with the reason\n",
+      "T\n"
+      "               [--operation gemm|attention|copy] [--clock-mhz MHZ]\n"
+      "               [--sparse] [--file CSV]... [--json]\n"
+      "\n"
+      "Says where a time stands below the datasheet's ceilings of a part: its\n"
+      "intensity, what binds, the time at the speed of light, and the share of "
+      "it.\n"
+      "\n"
+      "  --device NAME    the driver's name, the table's, or a label; whole\n"
+      "  --dtype TYPE     of the arithmetic: bf16, f16, tf32, f8_e4m3 …\n"
+      "  --flops F        counted once for the work (kmb work)\n"
+      "  --bytes B        the same: least bytes\n"
+      "  --time-ns T      what was measured\n"
+      "  --operation OP   finds figures that others reached with the same\n"
+      "  --clock-mhz MHZ  an observed clock: adds rate × units × clock\n"
+      "  --sparse         against the peak of operands with two zeros in four\n"
+      "  --file CSV       adds parts or overrides them; repeatable\n"
+      "  --json           JSON instead of text; what is not known is in "
+      "\"absent\",\n"
+      "                   with the reason\n",
       to);
 }
 

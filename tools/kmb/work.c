@@ -2,10 +2,16 @@
 #include "work.h"
 
 void work_help(FILE *to) {
-  fputs("usage: kmb work OPERATION [OPTION]... [--json]\n\n"
-        "FLOPs and least bytes of an operation, with the convention by which "
-        "they are\ncounted. Sizes may be written with an exponent (1e6); "
-        "types are named bf16, f16,\nf32, tf32, f8_e4m3, f4_e2m1 …\n\n",
+  fputs("usage: kmb work OPERATION [OPTION]... [--json]\n"
+        "\n"
+        "Counts FLOPs and least bytes of an operation, with the convention by "
+        "which\n"
+        "they are counted. Sizes may be written with an exponent (1e6); types "
+        "are named\n"
+        "bf16, f16, f32, tf32, f8_e4m3, f4_e2m1 …\n"
+        "\n"
+        "  --json  JSON instead of text; beside it, by operation:\n"
+        "\n",
         to);
   list_work_options(to);
 }

@@ -192,20 +192,31 @@ int read_work_options(work_options *to, int argc, char **argv) {
   return EXIT_DONE;
 }
 
-static void put_option(FILE *to, const option *o) {
+static void option_text(const option *o, char *text, size_t size) {
   static const char *const forms[] = {" N", " N,N…", " TYPE", "", ""};
-  fprintf(to, " [%s%s", o->name, forms[o->kind]);
-  if (o->kind == WORD)
-    for (const word *w = o->words; w->text; w++)
-      fprintf(to, "%s%s", w == o->words ? " " : "|", w->text);
-  fputc(']', to);
+  int used = snprintf(text, size, " [%s%s", o->name, forms[o->kind]);
+  for (const word *w = o->words; w && w->text; w++)
+    used += snprintf(text + used, size - (size_t)used, "%s%s",
+                     w == o->words ? " " : "|", w->text);
+  snprintf(text + used, size - (size_t)used, "]");
 }
 
 void list_work_options(FILE *to) {
+  enum { NAMES = 13, WIDE = 79 };
+  char text[256];
   for (int i = 0; i < OPERATIONS; i++) {
-    fprintf(to, "  %-12s", operations[i]);
-    for (int k = 0; k < OPTIONS; k++)
-      if (options[k].of & 1u << i) put_option(to, &options[k]);
+    int column = fprintf(to, "  %-11s", operations[i]);
+    for (int k = 0; k < OPTIONS; k++) {
+      if (!(options[k].of & 1u << i)) continue;
+      option_text(&options[k], text, sizeof text);
+      int size = (int)strlen(text);
+      if (column + size > WIDE) {
+        fprintf(to, "\n%*s", NAMES, "");
+        column = NAMES;
+      }
+      column += size;
+      fputs(text, to);
+    }
     fputc('\n', to);
   }
 }

@@ -9,10 +9,13 @@
 from . import work
 from ._library import version as library_version
 from .bench import bench
+from .comm import Comm, Transport
+from .compare import Candidate, Comparison, Row, compare
+from .counters import Counters, counters
 from .device import Device
 from .errors import BusyError, CancelledError, CaptureError, DeadlineError, \
     Error, ForkedError, FormatError, IncorrectError, InvalidError, LostError, \
-    NotPermittedError, OutOfMemoryError, StaleError, StreamError, \
+    NotPermittedError, OutOfMemoryError, RankError, StaleError, StreamError, \
     UnavailableError, UnsupportedError, VendorError
 from .result import Finding, Result, load, loads, save, table
 from .trace import Gaps, gaps
@@ -20,10 +23,12 @@ from .work import Work
 
 __version__ = '0.1.0'
 __all__ = [
-    'BusyError', 'CancelledError', 'CaptureError', 'DeadlineError', 'Device',
-    'Error', 'Finding', 'ForkedError', 'FormatError', 'Gaps',
-    'IncorrectError', 'InvalidError', 'LostError', 'NotPermittedError',
-    'OutOfMemoryError', 'Result', 'StaleError', 'StreamError',
+    'BusyError', 'CancelledError', 'Candidate', 'CaptureError', 'Comm',
+    'Comparison', 'Counters', 'DeadlineError', 'Device', 'Error', 'Finding',
+    'ForkedError', 'FormatError', 'Gaps', 'IncorrectError', 'InvalidError',
+    'LostError', 'NotPermittedError', 'OutOfMemoryError', 'RankError',
+    'Result', 'Row', 'StaleError', 'StreamError', 'Transport',
     'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench',
-    'gaps', 'library_version', 'load', 'loads', 'save', 'table', 'work',
+    'compare', 'counters', 'gaps', 'library_version', 'load', 'loads', 'save',
+    'table', 'work',
 ]

@@ -108,6 +108,9 @@ KMB_BENCH_REQUIRE_LAUNCH = 128
 KMB_BENCH_REQUIRE_CHECK = 256
 KMB_BENCH_CONFIRM_COLD = 512
 KMB_BENCH_COUNTERS = 1024
+KMB_CODE_HASH_SIZE = 65
+KMB_CODE_HAS_ATTRIBUTES = 1
+KMB_CODE_HAS_OCCUPANCY = 2
 KMB_VALUE_NAME = 1
 KMB_VALUE_TIME = 2
 KMB_VALUE_RAW_MEDIAN = 3
@@ -238,6 +241,20 @@ KMB_VALUE_GLOBAL_LEAST_BYTES = 134
 KMB_VALUE_AGREEMENT = 135
 KMB_VALUE_ALLOCATION = 136
 KMB_VALUE_FABRIC = 137
+KMB_VALUE_LAUNCH_KERNEL = 138
+KMB_VALUE_LAUNCH_GRID = 139
+KMB_VALUE_LAUNCH_BLOCK = 140
+KMB_VALUE_REGISTERS = 141
+KMB_VALUE_LOCAL_BYTES = 142
+KMB_VALUE_STATIC_SHARED = 143
+KMB_VALUE_DYNAMIC_SHARED = 144
+KMB_VALUE_WAVES = 145
+KMB_VALUE_BLOCKS_PER_UNIT = 146
+KMB_VALUE_THEORETICAL = 147
+KMB_VALUE_OCCUPANCY_LIMIT = 148
+KMB_VALUE_OCCUPANCY_CHECK = 149
+KMB_VALUE_CODE_OMITTED = 150
+KMB_VALUE_CODE_UNSEEN = 151
 KMB_NOTE = 1
 KMB_WARNING = 2
 KMB_DOUBT = 3
@@ -285,6 +302,10 @@ KMB_OP_KERNEL = 1
 KMB_OP_MEMCPY = 2
 KMB_OP_MEMSET = 3
 KMB_OP_GRAPH = 4
+KMB_OP_HAS_LAUNCH = 1
+KMB_CODE_UNKNOWN = 0
+KMB_CODE_SAME = 1
+KMB_CODE_DIFFERENT = 2
 KMB_TREE_UNKNOWN = 0
 KMB_TREE_CLEAN = 1
 KMB_TREE_DIRTY = 2
@@ -377,9 +398,6 @@ KMB_PART_SPARSE = 27
 KMB_PART_NEVER_FROM_RATES = 28
 KMB_PART_SOURCE = 29
 KMB_PART_ORIGIN = 30
-KMB_CODE_HASH_SIZE = 65
-KMB_CODE_HAS_ATTRIBUTES = 1
-KMB_CODE_HAS_OCCUPANCY = 2
 KMB_COMPARE_SEED = 1
 KMB_COMPARE_ANY_TIMER = 2
 KMB_COMPARE_ANY_LAUNCH = 4
@@ -410,6 +428,8 @@ KMB_COUNTERS_SOL_MEM_BUSY = 6
 KMB_COUNTERS_SOL_MEM_BANDWIDTH = 7
 KMB_COUNTERS_SOL_MEM_ISSUE = 8
 KMB_COUNTERS_SOL_COUNT = 9
+KMB_OCCUPANCY_HAS_LIMITS = 1
+KMB_OCCUPANCY_CHECKED = 2
 KMB_TRACE_AUTO = 0
 KMB_TRACE_NSYS_CSV = 1
 KMB_TRACE_NSYS_SQLITE = 2
@@ -444,6 +464,8 @@ KMB_PAYOFF_HAS_STEP_INTERVAL = 4
 KMB_PAYOFF_HAS_RATIO_INTERVAL = 8
 KMB_PAYOFF_STEP_DIFFERS = 16
 KMB_PAYOFF_OTHER_DEVICE = 32
+KMB_PAYOFF_RECORDS_DROPPED = 64
+KMB_PAYOFF_STREAMS_APART = 128
 KMB_RECORD_NO_CALLS = 1
 
 # Names, as in the maps of the headers.
@@ -578,6 +600,20 @@ VALUES: List[Tuple[Any, ...]] = [
     ("AGREEMENT", 135, "F64", "agreement_ns", "ns"),
     ("ALLOCATION", 136, "TEXT", "allocation", ""),
     ("FABRIC", 137, "TEXT", "fabric", ""),
+    ("LAUNCH_KERNEL", 138, "TEXT", "launch_kernel", ""),
+    ("LAUNCH_GRID", 139, "TEXT", "launch_grid", ""),
+    ("LAUNCH_BLOCK", 140, "TEXT", "launch_block", ""),
+    ("REGISTERS", 141, "U64", "registers_per_thread", "1"),
+    ("LOCAL_BYTES", 142, "U64", "local_bytes_per_thread", "B"),
+    ("STATIC_SHARED", 143, "U64", "static_shared_bytes", "B"),
+    ("DYNAMIC_SHARED", 144, "U64", "dynamic_shared_bytes", "B"),
+    ("WAVES", 145, "F64", "waves", "1"),
+    ("BLOCKS_PER_UNIT", 146, "U64", "blocks_per_unit", "1"),
+    ("THEORETICAL", 147, "F64", "theoretical_occupancy_pct", "%"),
+    ("OCCUPANCY_LIMIT", 148, "TEXT", "occupancy_limit", ""),
+    ("OCCUPANCY_CHECK", 149, "TEXT", "occupancy_check", ""),
+    ("CODE_OMITTED", 150, "U64", "code_omitted", "1"),
+    ("CODE_UNSEEN", 151, "U64", "code_unseen", "1"),
 ]
 ATTRIBUTES: List[Tuple[Any, ...]] = [
     ("BACKEND", 1, "TEXT", "backend"),
@@ -683,6 +719,17 @@ OP_KINDS: List[Tuple[Any, ...]] = [
     ("MEMSET", 3, "memset"),
     ("GRAPH", 4, "graph"),
 ]
+COUNTERS_SOL: List[Tuple[Any, ...]] = [
+    ("DRAM_READ", 0, "dram__bytes_read.sum", "B", "read from DRAM"),
+    ("DRAM_WRITE", 1, "dram__bytes_write.sum", "B", "written to DRAM"),
+    ("OCCUPANCY", 2, "sm__warps_active.avg.pct_of_peak_sustained_active", "%", "ncu's Achieved Occupancy"),
+    ("L2_HIT", 3, "lts__t_sector_hit_rate.pct", "%", "ncu's L2 Hit Rate"),
+    ("COMPUTE", 4, "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Compute (SM) Throughput"),
+    ("MEMORY", 5, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Memory Throughput"),
+    ("MEM_BUSY", 6, "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Busy"),
+    ("MEM_BANDWIDTH", 7, "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Max Bandwidth"),
+    ("MEM_ISSUE", 8, "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", "ncu's Mem Pipes Busy"),
+]
 
 
 class kmb_pair(ctypes.Structure):
@@ -733,6 +780,14 @@ class kmb_bench_params(ctypes.Structure):
     """Fields below."""
 
 
+class kmb_code_kernel(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_code_info(ctypes.Structure):
+    """Fields below."""
+
+
 class kmb_figure(ctypes.Structure):
     """Fields below."""
 
@@ -742,6 +797,10 @@ class kmb_finding(ctypes.Structure):
 
 
 class kmb_op(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_code_pair(ctypes.Structure):
     """Fields below."""
 
 
@@ -805,14 +864,6 @@ class kmb_roofline(ctypes.Structure):
     """Fields below."""
 
 
-class kmb_code_kernel(ctypes.Structure):
-    """Fields below."""
-
-
-class kmb_code_info(ctypes.Structure):
-    """Fields below."""
-
-
 class kmb_knob(ctypes.Structure):
     """Fields below."""
 
@@ -834,6 +885,10 @@ class kmb_compare_arm(ctypes.Structure):
 
 
 class kmb_counters_params(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_occupancy(ctypes.Structure):
     """Fields below."""
 
 
@@ -1091,6 +1146,43 @@ kmb_bench_params._fields_ = [
     ("graph_count", c_uint64),
     ("comm", c_void_p),
     ("boundary", c_char_p),
+    ("code", c_void_p),
+]
+
+kmb_code_kernel._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("arch", c_char_p),
+    ("hash", c_char_p),
+    ("reason", c_char_p),
+    ("launches", c_uint64),
+    ("registers", c_uint64),
+    ("static_shared_bytes", c_uint64),
+    ("local_bytes", c_uint64),
+    ("max_threads", c_uint64),
+    ("dynamic_shared_bytes", c_uint64),
+    ("blocks_per_unit", c_uint64),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+    ("demangled", c_char_p),
+    ("file", c_char_p),
+    ("code_hash", c_char_p),
+    ("code_offset", c_uint64),
+    ("code_bytes", c_uint64),
+]
+
+kmb_code_info._fields_ = [
+    ("struct_size", c_size_t),
+    ("kernels", c_uint64),
+    ("images", c_uint64),
+    ("graph_launches", c_uint64),
+    ("elsewhere", c_uint64),
 ]
 
 kmb_figure._fields_ = [
@@ -1118,6 +1210,27 @@ kmb_op._fields_ = [
     ("bytes", c_uint64),
     ("kind", c_int32),
     ("stream", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("registers", c_uint32),
+    ("local", c_uint32),
+    ("static_shared", c_uint32),
+    ("dynamic_shared", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
+]
+
+kmb_code_pair._fields_ = [
+    ("struct_size", c_size_t),
+    ("a", c_char_p),
+    ("b", c_char_p),
+    ("reason", c_char_p),
+    ("match", c_int32),
+    ("reserved", c_int32),
 ]
 
 kmb_rank._fields_ = [
@@ -1330,37 +1443,6 @@ kmb_roofline._fields_ = [
     ("reference_pct", c_double),
 ]
 
-kmb_code_kernel._fields_ = [
-    ("struct_size", c_size_t),
-    ("name", c_char_p),
-    ("arch", c_char_p),
-    ("hash", c_char_p),
-    ("reason", c_char_p),
-    ("launches", c_uint64),
-    ("registers", c_uint64),
-    ("static_shared_bytes", c_uint64),
-    ("local_bytes", c_uint64),
-    ("max_threads", c_uint64),
-    ("dynamic_shared_bytes", c_uint64),
-    ("blocks_per_unit", c_uint64),
-    ("grid_x", c_uint32),
-    ("grid_y", c_uint32),
-    ("grid_z", c_uint32),
-    ("block_x", c_uint32),
-    ("block_y", c_uint32),
-    ("block_z", c_uint32),
-    ("flags", c_uint32),
-    ("reserved", c_uint32),
-]
-
-kmb_code_info._fields_ = [
-    ("struct_size", c_size_t),
-    ("kernels", c_uint64),
-    ("images", c_uint64),
-    ("graph_launches", c_uint64),
-    ("elsewhere", c_uint64),
-]
-
 kmb_knob._fields_ = [
     ("name", c_char_p),
     ("values", POINTER(c_char_p)),
@@ -1432,6 +1514,23 @@ kmb_counters_params._fields_ = [
     ("count", c_uint64),
     ("replay", c_int32),
     ("flags", c_uint32),
+]
+
+kmb_occupancy._fields_ = [
+    ("struct_size", c_size_t),
+    ("block_warps", c_uint64),
+    ("unit_warps", c_uint64),
+    ("blocks", c_uint64),
+    ("limit_registers", c_uint64),
+    ("limit_shared", c_uint64),
+    ("limit_warps", c_uint64),
+    ("limit_blocks", c_uint64),
+    ("pct", c_double),
+    ("waves", c_double),
+    ("limit", c_char_p),
+    ("check", c_char_p),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
 ]
 
 kmb_counters_info._fields_ = [
@@ -1707,6 +1806,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_session_sample_end": (c_int32, [c_void_p, c_uint64]),
     "kmb_session_end": (c_int32, [c_void_p, POINTER(c_void_p)]),
     "kmb_session_abandon": (None, [c_void_p]),
+    "kmb_code_capture": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p), c_void_p, POINTER(c_void_p)]),
+    "kmb_code_destroy": (None, [c_void_p]),
+    "kmb_code_get_info": (c_int32, [c_void_p, POINTER(kmb_code_info)]),
+    "kmb_code_get_kernel": (c_int32, [c_void_p, c_uint64, POINTER(kmb_code_kernel)]),
+    "kmb_code_get_image": (c_int32, [c_void_p, c_uint64, POINTER(c_void_p), POINTER(c_uint64)]),
+    "kmb_code_save": (c_int32, [c_void_p, c_char_p]),
+    "kmb_code_hash": (c_int32, [c_void_p, c_uint64, c_char_p]),
     "kmb_result_destroy": (None, [c_void_p]),
     "kmb_result_f64": (c_int32, [c_void_p, c_int32, POINTER(c_double)]),
     "kmb_result_u64": (c_int32, [c_void_p, c_int32, POINTER(c_uint64)]),
@@ -1720,6 +1826,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_result_op_count": (c_uint64, [c_void_p]),
     "kmb_result_op": (c_int32, [c_void_p, c_uint64, POINTER(kmb_op)]),
     "kmb_op_kind_name": (c_char_p, [c_int32]),
+    "kmb_result_code_count": (c_uint64, [c_void_p]),
+    "kmb_result_code": (c_int32, [c_void_p, c_uint64, POINTER(kmb_code_kernel)]),
+    "kmb_result_code_pair_count": (c_uint64, [c_void_p, c_void_p]),
+    "kmb_result_code_pair": (c_int32, [c_void_p, c_void_p, c_uint64, POINTER(kmb_code_pair)]),
+    "kmb_result_code_match": (c_int32, [c_void_p, c_void_p]),
+    "kmb_code_match_name": (c_char_p, [c_int32]),
     "kmb_result_axis_count": (c_uint64, [c_void_p]),
     "kmb_result_axis": (c_int32, [c_void_p, c_uint64, POINTER(kmb_pair)]),
     "kmb_result_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
@@ -1766,13 +1878,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_part_reference_count": (c_uint64, [c_void_p]),
     "kmb_part_reference": (c_int32, [c_void_p, c_uint64, POINTER(kmb_reference)]),
     "kmb_part_reference_for": (c_int32, [c_void_p, POINTER(kmb_work), c_int32, POINTER(kmb_reference)]),
-    "kmb_code_capture": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p), c_void_p, POINTER(c_void_p)]),
-    "kmb_code_destroy": (None, [c_void_p]),
-    "kmb_code_get_info": (c_int32, [c_void_p, POINTER(kmb_code_info)]),
-    "kmb_code_get_kernel": (c_int32, [c_void_p, c_uint64, POINTER(kmb_code_kernel)]),
-    "kmb_code_get_image": (c_int32, [c_void_p, c_uint64, POINTER(c_void_p), POINTER(c_uint64)]),
-    "kmb_code_save": (c_int32, [c_void_p, c_char_p]),
-    "kmb_code_hash": (c_int32, [c_void_p, c_uint64, c_char_p]),
     "kmb_knob_value": (c_uint64, [POINTER(kmb_knob), c_uint64, c_uint32, c_uint64]),
     "kmb_verdict_name": (c_char_p, [c_int32]),
     "kmb_compare": (c_int32, [c_void_p, POINTER(kmb_candidate), c_size_t, c_uint64, POINTER(kmb_compare_params), POINTER(c_void_p)]),
@@ -1788,6 +1893,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_counters_get_info": (c_int32, [c_void_p, POINTER(kmb_counters_info)]),
     "kmb_counters_row_count": (c_uint64, [c_void_p]),
     "kmb_counters_name": (c_int32, [c_void_p, c_uint64, POINTER(c_char_p)]),
+    "kmb_counters_launch": (c_int32, [c_void_p, c_uint64, POINTER(kmb_op)]),
+    "kmb_counters_occupancy": (c_int32, [c_void_p, c_uint64, POINTER(kmb_occupancy)]),
     "kmb_counters_value": (c_int32, [c_void_p, c_uint64, c_uint64, POINTER(c_double)]),
     "kmb_trace_format_name": (c_char_p, [c_int32]),
     "kmb_trace_load": (c_int32, [c_char_p, POINTER(kmb_trace_params), POINTER(c_void_p)]),

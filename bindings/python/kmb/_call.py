@@ -15,13 +15,14 @@ class Call:
     """One call on a device. Callbacks run through ``guard``; ``run`` makes the
     call and raises what they raised."""
 
-    __slots__ = ('device', 'error', 'inside', 'interrupted')
+    __slots__ = ('device', 'error', 'inside', 'interrupted', 'ended')
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.error: Optional[BaseException] = None
         self.inside = False  # the user's code is running
         self.interrupted: Any = None
+        self.ended = False  # the cancel flag is set because of an error
 
     def guard(self, function: Callable[..., Any]) -> Callable[..., int]:
         """A callback that keeps what ``function`` raises. It gives None,
@@ -36,13 +37,25 @@ class Call:
                 self.inside = False
                 if self.error is None:
                     self.error = error
+                    self._end()
                 return RAISED
         return called
 
+    def _end(self) -> None:
+        """A callback's failure alone does not end a comparison that tunes."""
+        if not self.device.cancel_flag.value:
+            self.device.cancel_flag.value = 1
+            self.ended = True
+
     def run(self, function: Callable[[], int]) -> int:
         """The call's status; what a callback raised comes out as it is."""
-        with _Interrupts(self):
-            status = function()
+        try:
+            with _Interrupts(self):
+                status = function()
+        finally:
+            if self.ended:
+                self.ended = False
+                self.device.cancel_flag.value = 0
         error, self.error = self.error, None
         if error is not None:
             raise error

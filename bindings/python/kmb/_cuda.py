@@ -1,13 +1,14 @@
 """Callables on CUDA tensors of torch: captured once a slot into torch's own
 graph memory, so that Python is out of the timed path."""
+import contextlib
 import ctypes
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _abi, errors
 from ._arrays import Arguments, Call, Region, leaves, torch_module
-from .bench import CHECK, LAUNCH, RESET, Options, Plan, check_here, copies, \
-    describe, judged, memory_limit, slot_count
+from .bench import CHECK, LAUNCH, RESET, Options, Plan, Prepared, \
+    check_here, copies, describe, judged, slot_count
 from .result import Result
 
 _SLOT = _abi.kmb_launch.slot.offset
@@ -49,9 +50,8 @@ class Session:
         """As many as rotation needs; one where a sweep makes inputs cold."""
         count = 1
         if self.plan.params.cache == _abi.KMB_CACHE_ROTATED:
-            count = slot_count(self.plan.device, self.options, self.regions,
-                               memory_limit(self.plan.device,
-                                            self.how['memory_limit']))
+            count = slot_count(self.plan, self.options, self.regions,
+                               self.how['memory_limit'])
         calls, self.places, self.memories = copies(
             self.arguments, self.regions, self.roles, self.options, count)
         self.slots = [Slot(call) for call in calls]
@@ -271,24 +271,26 @@ def _swept_instead(plan: Plan, regions: Sequence[Region]) -> None:
     plan.params.cache = _abi.KMB_CACHE_COLD
 
 
-def on_cuda(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
-            options: Options, how: Dict[str, Any]) -> Result:
-    """Measures on the GPU. torch's current device and stream are afterwards
-    what they were."""
+def set_up(one: Prepared, stack: contextlib.ExitStack) \
+        -> Callable[[], Result]:
+    """What then measures on the GPU. torch's current device and stream are
+    afterwards what they were."""
+    plan = one.plan
     torch = _needed(plan)
-    session = Session(plan, fn, arguments, options, how)
+    session = Session(plan, one.fn, one.arguments, one.options, one.how)
     _swept_instead(plan, session.regions)
-    with torch.cuda.device(session.where):
-        session.make_slots()
-        session.warm()
-        if plan.params.launch_mode == _abi.KMB_LAUNCH_PLAIN:
-            session.set_plain()
-        else:
-            session.capture()
-            session.set_graphs()
-        session.check_here()
-        session.restore()
-        torch.cuda.synchronize(session.where)
-        session.describe()
-        session.set_callbacks()
-        return plan.measure()
+    stack.enter_context(torch.cuda.device(session.where))
+    session.make_slots()
+    session.warm()
+    if plan.params.launch_mode == _abi.KMB_LAUNCH_PLAIN:
+        session.set_plain()
+    else:
+        session.capture()
+        session.set_graphs()
+    session.check_here()
+    session.restore()
+    torch.cuda.synchronize(session.where)
+    session.describe()
+    session.set_callbacks()
+    plan.keep(session)  # the graphs
+    return plan.measure

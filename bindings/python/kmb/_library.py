@@ -2,7 +2,7 @@
 import ctypes
 import os
 import subprocess
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Mapping, Optional
 
 from . import _abi, errors
 
@@ -98,6 +98,16 @@ def error_of(status: int) -> errors.Error:
     if last.value != status:
         words, vendor = lib.kmb_status_text(status), ctypes.c_int64()
     return errors.of_status(status, text(words), vendor.value)
+
+
+def chosen(table: Mapping[Optional[str], int], value: Optional[str],
+           what: str) -> int:
+    """The number of a word, in any case."""
+    key = value.lower() if isinstance(value, str) else value
+    if key not in table:
+        raise ValueError('%s is %r, not one of %s' % (
+            what, value, ', '.join(str(k) for k in table)))
+    return table[key]
 
 
 def check(status: int) -> None:

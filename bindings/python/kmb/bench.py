@@ -1,6 +1,8 @@
 """Measuring a callable."""
+import contextlib
 import ctypes
 import os
+from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
     Sequence, Tuple, Union
 
@@ -8,12 +10,13 @@ from . import _abi, errors
 from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
     replaced, torch_module
 from ._call import Call
-from ._library import check, lib
+from ._library import check, chosen, lib
+from .comm import Comm, joined
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
 
-_CACHES = {None: _abi.KMB_CACHE_DEFAULT, 'cold': _abi.KMB_CACHE_COLD,
+CACHES = {None: _abi.KMB_CACHE_DEFAULT, 'cold': _abi.KMB_CACHE_COLD,
            'rotated': _abi.KMB_CACHE_ROTATED, 'warm': _abi.KMB_CACHE_WARM}
 _TIMERS = {None: _abi.KMB_TIMER_AUTO, 'trace': _abi.KMB_TIMER_TRACE,
            'graph': _abi.KMB_TIMER_GRAPH, 'event': _abi.KMB_TIMER_EVENT,
@@ -28,9 +31,12 @@ _REQUIRE = {'timer': _abi.KMB_BENCH_REQUIRE_TIMER,
 LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 RESET = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32,
                          ctypes.c_void_p)
+SETUP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32,
+                         ctypes.c_uint32)
 CHECK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p,
                          ctypes.POINTER(_abi.kmb_check))
 _SLOT = _abi.kmb_launch.slot.offset
+_CONFIG = _abi.kmb_launch.config.offset
 
 #: Distance between two uses of a slot, in last-level caches, as in the library.
 REUSE_FACTOR = 2
@@ -40,28 +46,21 @@ MOST_SLOTS = 4096
 Which = Iterable[Union[str, int]]
 
 
-def _chosen(table: Mapping[Optional[str], int], value: Optional[str],
-            what: str) -> int:
-    key = value.lower() if isinstance(value, str) else value
-    if key not in table:
-        raise ValueError('%s is %r, not one of %s' % (
-            what, value, ', '.join(str(k) for k in table)))
-    return table[key]
-
-
 class Plan:
     """What is measured, as the library's structs, and all that these point
     to."""
 
-    def __init__(self, device: Device, name: str) -> None:
+    def __init__(self, device: Device, name: str,
+                 call: Optional[Call] = None) -> None:
         self.device = device
-        self.call = Call(device)
+        self.call = Call(device) if call is None else call
         self.kept: List[Any] = []
         self.params = _abi.kmb_bench_params()
         self.params.struct_size = ctypes.sizeof(self.params)
         self.params.name = name.encode('utf-8', 'replace')
         self.metadata: Dict[str, str] = {}
         self.buffers = ctypes.c_void_p()
+        self.ranks: Optional[Comm] = None
 
     def keep(self, value: Any) -> Any:
         """Something that must live until the measurement has ended."""
@@ -83,8 +82,8 @@ class Plan:
             array[i].value = str(value).encode('utf-8', 'replace')
         return self.keep(array)
 
-    def measure(self) -> Result:
-        """Runs it."""
+    def settle(self) -> None:
+        """Completes ``params``, once all has been set up."""
         if self.metadata:
             note = self.keep(_abi.kmb_metadata_params())
             note.struct_size = ctypes.sizeof(note)
@@ -92,12 +91,21 @@ class Plan:
             note.pair_count = len(self.metadata)
             self.params.metadata = ctypes.pointer(note)
         self.params.buffers = self.buffers
+        if self.ranks is not None:
+            self.params.comm = self.ranks.handle
+
+    def measure(self) -> Result:
+        """Runs it."""
+        self.settle()
         out = ctypes.c_void_p()
         try:
             status = self.call.run(lambda: int(lib.kmb_bench(
                 self.device.handle, ctypes.byref(self.params),
                 ctypes.byref(out))))
-            check(status)
+            if self.ranks is None:
+                check(status)
+            else:
+                self.ranks.raise_for(status)
         except BaseException:
             lib.kmb_result_destroy(out)
             raise
@@ -185,9 +193,17 @@ class Options:
         return inputs or sum(n for _, n in cold)
 
 
-def slot_count(device: Device, options: Options, regions: Sequence[Region],
-               limit: int) -> int:
-    """Slots that make inputs cold, as far as ``limit`` bytes go."""
+def slot_count(plan: Plan, options: Options, regions: Sequence[Region],
+               limit: Optional[int]) -> int:
+    """Slots that make inputs cold, as far as ``limit`` bytes go; on every rank
+    as many."""
+    count = _slots_here(plan.device, options, regions,
+                        memory_limit(plan.device, limit))
+    return count if plan.ranks is None else plan.ranks.agree(count)
+
+
+def _slots_here(device: Device, options: Options, regions: Sequence[Region],
+                limit: int) -> int:
     cold = options.cold_bytes(regions)
     if not cold:
         return 1
@@ -278,7 +294,7 @@ def call_overhead_ns(device: Device) -> float:
     return _overhead[os.getpid()]
 
 
-def _overhead_found(result: Result, overhead: float) -> List[Finding]:
+def overhead_found(result: Result, overhead: float) -> List[Finding]:
     share = 100 * overhead / result.time_ns if result.time_ns > 0 else 100.0
     if share < 1:
         return []
@@ -289,18 +305,21 @@ def _overhead_found(result: Result, overhead: float) -> List[Finding]:
                     {'python_call_ns': overhead, 'share_pct': share})]
 
 
-def _on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
-             options: Options, how: Dict[str, Any]) -> Result:
+def set_up_on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
+                   options: Options, how: Dict[str, Any]) -> float:
+    """All but measuring; gives what calling Python costs. With
+    ``how['configs']``, keyword arguments by the number of a configuration."""
     regions = arguments.regions
     rotates = plan.params.cache in (_abi.KMB_CACHE_DEFAULT,
                                     _abi.KMB_CACHE_ROTATED)
-    slots = slot_count(plan.device, options, regions, memory_limit(
-        plan.device, how['memory_limit'])) if rotates else 1
+    slots = slot_count(plan, options, regions,
+                       how['memory_limit']) if rotates else 1
     roles = [options.role(r) for r in regions]
     all_args, places, _ = copies(arguments, regions, roles, options, slots)
     describe(plan, regions, roles, places, options)
     returned: Dict[int, Any] = {}
-    _set_launch(plan, fn, all_args, returned if how['check'] else None)
+    _set_launch(plan, fn, all_args, returned if how['check'] else None,
+                how.get('configs'))
     _set_check(plan, fn, all_args, returned, how,
                any(r != _abi.KMB_INPUT for r in roles))
     if how['reset'] is not None:
@@ -311,8 +330,7 @@ def _on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
         plan.callback('reset', RESET, reset)
     overhead = call_overhead_ns(plan.device)
     plan.metadata['python.call_overhead_ns'] = '%.1f' % overhead
-    result = plan.measure()
-    return amended(result, _overhead_found(result, overhead))
+    return overhead
 
 
 def check_here(plan: Plan, how: Dict[str, Any], returned: Any,
@@ -328,7 +346,8 @@ def check_here(plan: Plan, how: Dict[str, Any], returned: Any,
 
 
 def _set_launch(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
-                returned: Optional[Dict[int, Any]]) -> None:
+                returned: Optional[Dict[int, Any]],
+                configs: Optional[Mapping[int, Dict[str, Any]]]) -> None:
     slot_at = ctypes.c_uint32.from_address
     args, kwargs = all_args[0]
 
@@ -345,7 +364,16 @@ def _set_launch(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
         assert returned is not None
         returned[slot] = fn(*args, **kwargs)
 
-    plan.callback('launch', LAUNCH, keeping if returned is not None else
+    def configured(_user: Any, raw: int) -> None:
+        slot = slot_at(raw + _SLOT).value
+        args, kwargs = all_args[slot]
+        assert configs is not None
+        value = fn(*args, **kwargs, **configs[slot_at(raw + _CONFIG).value])
+        if returned is not None:
+            returned[slot] = value
+
+    plan.callback('launch', LAUNCH, configured if configs is not None else
+                  keeping if returned is not None else
                   rotating if len(all_args) > 1 else one)
 
 
@@ -368,10 +396,95 @@ def _set_check(plan: Plan, fn: Callable[..., Any], all_args: List[Args],
         plan.callback('check', CHECK, compare)
         return
     args, kwargs = all_args[0]
-    check_here(plan, how, fn(*args, **kwargs), args, kwargs)
+    configs: Any = how.get('configs')
+    if configs is None:
+        check_here(plan, how, fn(*args, **kwargs), args, kwargs)
+        return
+
+    def each(_user: Any, slot: int, config: int) -> int:
+        value = True if slot else user_check(
+            fn(*args, **kwargs, **configs[config]), *args, **kwargs)
+        return _abi.KMB_OK if judged(value, tolerance, None) else \
+            _abi.KMB_ERR_INCORRECT
+
+    plan.callback('setup', SETUP, each)
+    plan.metadata['python.check'] = 'what was returned passed before timing'
 
 
-def _named(fn: Callable[..., Any]) -> str:
+@dataclass
+class Settings:
+    """How to measure, as :func:`bench` is told."""
+    axes: Optional[Mapping[str, Any]] = None
+    work: Optional[Work] = None
+    tolerance: Optional[float] = None
+    cache: Optional[str] = None
+    timer: Optional[str] = None
+    launch: Optional[str] = None
+    require: Iterable[str] = ()
+    rounds: int = 0
+    target_pct: float = 0.0
+    min_wall_ms: float = 0.0
+    max_wall_ms: float = 0.0
+    warmup_ms: Optional[float] = None
+    idle_ms: float = 0.0
+    min_samples: int = 0
+    max_samples: int = 0
+    batch: int = 0
+    seed: Optional[int] = None
+    confirm: bool = True
+    ceilings: bool = True
+    threads: int = 0
+    metadata: Optional[Mapping[str, Any]] = None
+    boundary: Optional[str] = None
+    confirm_cold: bool = False
+    counters: bool = False
+
+    def apply(self, plan: Plan, arguments: Arguments) -> None:
+        """Writes them into a plan."""
+        params = plan.params
+        params.cache = chosen(CACHES, self.cache, 'cache')
+        params.timer = chosen(_TIMERS, self.timer, 'timer')
+        params.launch_mode = chosen(_MODES, self.launch, 'launch')
+        for one in self.require:
+            params.flags |= chosen(_REQUIRE, one, 'require')  # type: ignore
+        params.rounds, params.batch = self.rounds, self.batch
+        params.threads, params.target_pct = self.threads, self.target_pct
+        params.min_wall_ns = self.min_wall_ms * 1e6
+        params.max_wall_ns = self.max_wall_ms * 1e6
+        params.idle_ns = self.idle_ms * 1e6
+        params.min_samples = self.min_samples
+        params.max_samples = self.max_samples
+        if self.warmup_ms is not None:
+            params.warmup_ns = self.warmup_ms * 1e6
+            params.flags |= 0 if self.warmup_ms else _abi.KMB_BENCH_NO_WARMUP
+        if self.seed is not None:
+            params.seed = self.seed
+            params.flags |= _abi.KMB_BENCH_SEED
+        if self.tolerance is not None:
+            params.tolerance = self.tolerance
+            params.flags |= _abi.KMB_BENCH_TOLERANCE
+        params.flags |= 0 if self.confirm else _abi.KMB_BENCH_NO_CONFIRM
+        params.flags |= 0 if self.ceilings else _abi.KMB_BENCH_NO_CEILINGS
+        params.flags |= _abi.KMB_BENCH_CONFIRM_COLD * self.confirm_cold
+        params.flags |= _abi.KMB_BENCH_COUNTERS * self.counters
+        self._describe(plan, arguments)
+
+    def _describe(self, plan: Plan, arguments: Arguments) -> None:
+        if self.axes:
+            plan.params.axes = plan.pairs(self.axes)
+            plan.params.axis_count = len(self.axes)
+        if self.boundary is not None:
+            plan.params.boundary = self.boundary.encode('utf-8', 'replace')
+        if self.work is not None:
+            plan.params.work = ctypes.pointer(plan.keep(self.work).raw)
+        plan.metadata.update({str(k): str(v)
+                              for k, v in (self.metadata or {}).items()})
+        if arguments.fixed:
+            plan.metadata['python.not_rotated'] = ', '.join(arguments.fixed)
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """What a callable is called."""
     return str(getattr(fn, '__name__', type(fn).__name__))
 
 
@@ -395,7 +508,9 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           seed: Optional[int] = None, confirm: bool = True,
           ceilings: bool = True, threads: int = 0,
           metadata: Optional[Mapping[str, Any]] = None,
-          memory_limit: Optional[int] = None) -> Result:
+          memory_limit: Optional[int] = None, confirm_cold: bool = False,
+          counters: bool = False, comm: Any = None,
+          boundary: Optional[str] = None) -> Result:
     """Measures ``fn(*args, **kwargs)``.
 
     Arrays among the arguments (torch tensors, numpy arrays, also within lists,
@@ -413,8 +528,8 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
     :param outputs: arguments that are wholly written
     :param warm: arguments that a cache holds when the callable starts
     :param touched: bytes that one call touches of an argument
-    :param check: ``check(returned, *args, **kwargs)`` gives None or True, False,
-        or the largest error, which ``tolerance`` bounds
+    :param check: ``check(returned, *args, **kwargs)`` gives None or True,
+        False, or the largest error, which ``tolerance`` bounds
     :param reset: ``reset(*args, **kwargs)``, untimed, before each iteration
     :param cache: "cold", "rotated" or "warm"
     :param timer: "trace", "graph", "event" or "host"
@@ -423,54 +538,71 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
     :param rounds: repeats with fresh memory
     :param warmup_ms: longest warm-up; 0 for one call a slot
     :param memory_limit: bytes that copies of arguments may take
+    :param confirm_cold: read by a hardware counter, after timing, how much came
+        from DRAM, which proves the cache state
+    :param counters: read the preset of hardware counters, after timing; what
+        keeps either from being read is said in the result
+    :param comm: the ranks that measure together, each with the same call: a
+        process group of torch, a communicator of mpi4py, or a :class:`kmb.Comm`
+    :param boundary: what the callable encloses; by default "all that the
+        callback enqueues"
 
-    What the callable raises comes out as it is. Ctrl-C ends the measurement.
+    What the callable raises comes out as it is, and on other ranks as
+    :class:`kmb.RankError`. Ctrl-C ends the measurement.
     """
     how = {'check': check, 'tolerance': tolerance, 'reset': reset,
            'memory_limit': memory_limit}
-    arguments = Arguments(fn, args, dict(kwargs or {}))
-    options = Options(arguments, mutates, outputs, warm, touched or {})
-    where = _device(device, arguments)
-    plan = Plan(where, _named(fn) if name is None else name)
-    params = plan.params
-    params.cache = _chosen(_CACHES, cache, 'cache')
-    params.timer = _chosen(_TIMERS, timer, 'timer')
-    params.launch_mode = _chosen(_MODES, launch, 'launch')
-    for one in require:
-        params.flags |= _chosen(_REQUIRE, one, 'require')  # type: ignore
-    params.rounds, params.batch, params.threads = rounds, batch, threads
-    params.target_pct = target_pct
-    params.min_wall_ns, params.max_wall_ns = min_wall_ms * 1e6, \
-        max_wall_ms * 1e6
-    params.idle_ns = idle_ms * 1e6
-    params.min_samples, params.max_samples = min_samples, max_samples
-    if warmup_ms is not None:
-        params.warmup_ns = warmup_ms * 1e6
-        params.flags |= 0 if warmup_ms else _abi.KMB_BENCH_NO_WARMUP
-    if seed is not None:
-        params.seed, params.flags = seed, params.flags | _abi.KMB_BENCH_SEED
-    if tolerance is not None:
-        params.tolerance = tolerance
-        params.flags |= _abi.KMB_BENCH_TOLERANCE
-    params.flags |= 0 if confirm else _abi.KMB_BENCH_NO_CONFIRM
-    params.flags |= 0 if ceilings else _abi.KMB_BENCH_NO_CEILINGS
-    if axes:
-        params.axes, params.axis_count = plan.pairs(axes), len(axes)
-    if work is not None:
-        params.work = ctypes.pointer(plan.keep(work).raw)
-    plan.metadata.update({str(k): str(v) for k, v in (metadata or {}).items()})
-    if arguments.fixed:
-        plan.metadata['python.not_rotated'] = ', '.join(arguments.fixed)
-    try:
-        if where.backend == 'host':
-            return _on_host(plan, fn, arguments, options, how)
+    settings = Settings(
+        axes, work, tolerance, cache, timer, launch, require, rounds,
+        target_pct, min_wall_ms, max_wall_ms, warmup_ms, idle_ms, min_samples,
+        max_samples, batch, seed, confirm, ceilings, threads, metadata,
+        boundary, confirm_cold, counters)
+
+    def planned(ranks: Optional[Comm]) -> Prepared:
+        arguments = Arguments(fn, args, dict(kwargs or {}))
+        options = Options(arguments, mutates, outputs, warm, touched or {})
+        where = device_of(device, arguments)
+        plan = Plan(where, name_of(fn) if name is None else name)
+        plan.ranks = ranks
+        settings.apply(plan, arguments)
+        return Prepared(plan, fn, arguments, options, how)
+
+    stack = contextlib.ExitStack()
+    with contextlib.closing(stack), joined(comm) as ranks:
+        with ranks.setting_up() if ranks else contextlib.nullcontext():
+            one = planned(ranks)
+            stack.callback(one.plan.close)
+            measure = one.set_up(stack)
+        return measure()
+
+
+@dataclass
+class Prepared:
+    """A callable and all that is said of it."""
+    plan: Plan
+    fn: Callable[..., Any]
+    arguments: Arguments
+    options: Options
+    how: Dict[str, Any]
+
+    def set_up(self, stack: contextlib.ExitStack) -> Callable[[], Result]:
+        """What then measures it, within ``stack``."""
+        if self.plan.device.backend == 'host':
+            overhead = set_up_on_host(self.plan, self.fn, self.arguments,
+                                      self.options, self.how)
+
+            def measure() -> Result:
+                result = self.plan.measure()
+                return amended(result, overhead_found(result, overhead))
+
+            return measure
         from . import _cuda  # pylint: disable=import-outside-toplevel
-        return _cuda.on_cuda(plan, fn, arguments, options, how)
-    finally:
-        plan.close()
+        return _cuda.set_up(self, stack)
 
 
-def _device(given: Union[Device, str, None], arguments: Arguments) -> Device:
+def device_of(given: Union[Device, str, None],
+              arguments: Arguments) -> Device:
+    """Where a callable with these arguments is measured."""
     places = sorted({r.device for r in arguments.regions})
     gpus = [p for p in places if p != 'cpu']
     if len(gpus) > 1:

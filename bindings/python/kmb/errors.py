@@ -69,6 +69,11 @@ class CancelledError(Error):
     """Cancelled before there was a result."""
 
 
+class RankError(Error):
+    """Another rank failed: its callable raised, or what it measures could not
+    be set up."""
+
+
 class StreamError(Error, OSError):
     """Reading or writing failed."""
 

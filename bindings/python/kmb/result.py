@@ -23,7 +23,8 @@ class Finding:
         return '%s %s: %s' % (self.severity, self.code, self.message)
 
 
-def _scaled(ns: float) -> str:
+def scaled(ns: float) -> str:
+    """A time in a unit that suits it."""
     for limit, factor, unit in ((1e3, 1, 'ns'), (1e6, 1e3, 'µs'),
                                 (1e9, 1e6, 'ms')):
         if ns < limit:
@@ -135,21 +136,26 @@ class Result:
         """A row for each device operation of an iteration that was traced."""
         return list(self.get('ops', []))
 
+    @property
+    def ranks(self) -> List[Dict[str, Any]]:
+        """A row for each rank, where several measured together."""
+        return list(self.get('ranks', []))
+
     def __str__(self) -> str:
         return written(lib.kmb_result_write_text, self._handle)
 
     def __repr__(self) -> str:
         codes = ' '.join(f.code for f in self.findings)
         return '<kmb.Result %s%s%s>' % (
-            self.name + ' ' if self.name else '', _scaled(self.time_ns),
+            self.name + ' ' if self.name else '', scaled(self.time_ns),
             ' ' + codes if codes else '')
 
     def _repr_html_(self) -> str:
-        rows = [('time', _scaled(self.time_ns))]
+        rows = [('time', scaled(self.time_ns))]
         interval = self.interval_ns
         if interval:
             rows.append(('99% interval', '%s to %s' % (
-                _scaled(interval[0]), _scaled(interval[1]))))
+                scaled(interval[0]), scaled(interval[1]))))
         rows += list(self.axes.items())
         for key in ('timer', 'launch_mode', 'cache_state', 'stop_reason',
                     'samples', 'check', 'reading'):

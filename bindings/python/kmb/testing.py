@@ -8,8 +8,10 @@ line of JSON, which :func:`kmb.loads` reads.
 
 What the originals decide by themselves is decided by libkmb here: how long to
 warm up, how many calls a sample has, how the cache is made cold. A number of
-samples that is asked for is taken. Ranks are not reduced: with more than one,
-``UnsupportedError`` is raised.
+samples that is asked for is taken. Where torch.distributed joins several ranks,
+FlashInfer's functions give the longest of all ranks, sample by sample; another
+``aggregate_op`` than max raises ``UnsupportedError``. Triton's measure the rank
+alone.
 """
 import json
 import math
@@ -72,13 +74,17 @@ def _where() -> str:
     return 'host'
 
 
-def _one_rank() -> None:
+def _ranks(aggregate_op: Callable[..., Any]) -> Any:
+    """What the ranks are joined by; None for one alone."""
     torch = torch_module()
-    if torch and torch.distributed.is_available() and \
-            torch.distributed.is_initialized() and \
-            torch.distributed.get_world_size() > 1:
+    if not torch or not torch.distributed.is_available() or \
+            not torch.distributed.is_initialized() or \
+            torch.distributed.get_world_size() == 1:
+        return None
+    if aggregate_op is not max:
         raise errors.UnsupportedError(
-            _abi.KMB_ERR_UNSUPPORTED, 'times of several ranks are not reduced')
+            _abi.KMB_ERR_UNSUPPORTED, 'several ranks are reduced by max alone')
+    return torch.distributed.group.WORLD
 
 
 def _measured(depth: int, fn: Callable[..., Any], args: Sequence[Any],
@@ -94,8 +100,8 @@ def _flashinfer(fn: Callable[..., Any], repeat_iters: Optional[int],
                 repeat_time_ms: float, l2_flush: Tuple[Any, ...],
                 sleep_after_run: bool, input_args: Tuple[Any, ...],
                 input_kwargs: Optional[Dict[str, Any]], cold_l2_cache: bool,
-                launch: str, timer: Optional[str]) -> List[float]:
-    _one_rank()
+                launch: str, timer: Optional[str],
+                aggregate_op: Callable[..., Any]) -> List[float]:
     if any(one is not None for one in l2_flush):
         warnings.warn('l2_flush, l2_flush_size_mb and l2_flush_device are '
                       'deprecated: use cold_l2_cache', DeprecationWarning,
@@ -115,7 +121,7 @@ def _flashinfer(fn: Callable[..., Any], repeat_iters: Optional[int],
         cache = 'cold' if _where() != 'host' else ''
     return _times_ms(_measured(2, fn, input_args, input_kwargs,
                                cache=cache or None, launch=launch,
-                               timer=timer, **how))
+                               timer=timer, comm=_ranks(aggregate_op), **how))
 
 
 def bench_gpu_time_with_cupti(
@@ -130,13 +136,12 @@ def bench_gpu_time_with_cupti(
         aggregate_op: Callable[..., Any] = max) -> List[float]:
     """As FlashInfer's: times of each sample in ms, by the tracer. Where there
     is none the timer is another, and a warning says so."""
-    del aggregate_op
     return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
                        repeat_time_ms,
                        (l2_flush, l2_flush_size_mb, l2_flush_device),
                        sleep_after_run, input_args, input_kwargs,
                        cold_l2_cache, 'graph' if use_cuda_graph else 'plain',
-                       'trace')
+                       'trace', aggregate_op)
 
 
 def bench_gpu_time_with_cudagraph(
@@ -152,12 +157,12 @@ def bench_gpu_time_with_cudagraph(
         aggregate_op: Callable[..., Any] = max) -> List[float]:
     """As FlashInfer's: times of each sample in ms, of a captured graph. The
     graph holds one call, so that each is cold."""
-    del aggregate_op, num_iters_within_graph
+    del num_iters_within_graph
     return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
                        repeat_time_ms,
                        (l2_flush, l2_flush_size_mb, l2_flush_device),
                        sleep_after_run, input_args, input_kwargs,
-                       cold_l2_cache, 'graph', None)
+                       cold_l2_cache, 'graph', None, aggregate_op)
 
 
 def bench_gpu_time_with_cuda_event(
@@ -172,12 +177,11 @@ def bench_gpu_time_with_cuda_event(
         aggregate_op: Callable[..., Any] = max) -> List[float]:
     """As FlashInfer's: times of each sample in ms, of plain launches; by the
     best timer that there is."""
-    del aggregate_op
     return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
                        repeat_time_ms,
                        (l2_flush, l2_flush_size_mb, l2_flush_device),
                        sleep_after_run, input_args, input_kwargs,
-                       cold_l2_cache, 'plain', None)
+                       cold_l2_cache, 'plain', None, aggregate_op)
 
 
 def bench_gpu_time(
@@ -192,13 +196,13 @@ def bench_gpu_time(
         cold_l2_cache: bool = True,
         aggregate_op: Callable[..., Any] = max) -> List[float]:
     """As FlashInfer's: times of each sample in ms."""
-    del aggregate_op, num_iters_within_graph
+    del num_iters_within_graph
     return _flashinfer(fn, repeat_iters, dry_run_iters, dry_run_time_ms,
                        repeat_time_ms,
                        (l2_flush, l2_flush_size_mb, l2_flush_device),
                        sleep_after_run, input_args, input_kwargs,
                        cold_l2_cache, 'graph' if use_cuda_graph else 'plain',
-                       'trace' if enable_cupti else None)
+                       'trace' if enable_cupti else None, aggregate_op)
 
 
 def _quantile(ordered: List[float], share: float) -> float:

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -189,6 +190,7 @@ struct scope {
     scope *here = top();
     if (!here || here->thrown) return;
     here->thrown = std::current_exception();
+    if (!cancel) cancel = here->ends;
     if (cancel && !*cancel) {
       *cancel = 1;
       here->cancelled = cancel;
@@ -196,6 +198,8 @@ struct scope {
   }
   scope *outer;
   std::exception_ptr thrown;
+  /* The cancel flag of a call that a callback's failure does not end. */
+  volatile std::int32_t *ends = nullptr;
   volatile std::int32_t *cancelled = nullptr;
 };
 #endif

@@ -5,6 +5,7 @@
 #ifndef KMB_CPP_BENCH_HPP
 #define KMB_CPP_BENCH_HPP
 
+#include <kmb/cpp/comm.hpp>
 #include <kmb/cpp/result.hpp>
 
 namespace kmb {
@@ -136,6 +137,22 @@ public:
     params_.flags |= KMB_BENCH_TOLERANCE;
     return *this;
   }
+  /** The ranks that measure together: every one makes the same call. */
+  benchmark &ranks(const communicator &all) {
+    params_.comm = all.get();
+    return *this;
+  }
+  /** Reads by a hardware counter, after timing, how much came from DRAM, which
+   *  proves the cache state. */
+  benchmark &confirm_cold() {
+    params_.flags |= KMB_BENCH_CONFIRM_COLD;
+    return *this;
+  }
+  /** Reads the preset `sol` of hardware counters, after timing. */
+  benchmark &with_counters() {
+    params_.flags |= KMB_BENCH_COUNTERS;
+    return *this;
+  }
   kmb_bench_params &params() noexcept {
     return params_;
   }
@@ -173,6 +190,8 @@ public:
   }
 
 private:
+  friend class candidate;
+  friend class counters;
   friend class session;
   template <class Call> static returned<result> made(Call &&call) {
     result out;

@@ -64,6 +64,12 @@ public:
         kmb_result_op_count(get()), kmb_op_init(),
         [&](auto i, auto *out) { return kmb_result_op(get(), i, out); });
   }
+  /** A row for each rank, where several measured together. */
+  std::vector<kmb_rank> ranks() const {
+    return detail::listed(
+        kmb_result_rank_count(get()), kmb_rank_init(),
+        [&](auto i, auto *out) { return kmb_result_rank(get(), i, out); });
+  }
   std::vector<kmb_pair> axes() const {
     return detail::listed(
         kmb_result_axis_count(get()), kmb_pair{},

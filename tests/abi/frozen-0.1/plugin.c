@@ -194,7 +194,7 @@ static void ex_describe(void *self, kmb_emit_fn emit, void *user) {
 /* clang-format off */
 static const kmb_backend_ops ops = {
     .struct_size = PLUGIN_SIZE, .abi = PLUGIN_ABI, .name = "frozen",
-    .timers = 1u << KMB_TIMER_HOST, .read = ex_copy, .write = ex_copy,
+    .read = ex_copy, .write = ex_copy,
     OP(open), OP(close), OP(attr_u64), OP(attr_f64), OP(attr_text),
     OP(memory_available), OP(alloc), OP(free), OP(set), OP(fill_random),
     OP(stream_open), OP(stream_close), OP(stream_wait), OP(propose),

@@ -144,6 +144,13 @@ static void code_is_captured_where_it_can_be(kmb_device *device) {
   HOLDS(kmb_code_get_info(code, &info) == KMB_ERR_INVALID);
   HOLDS(kmb_code_get_kernel(code, 0, &kernel) == KMB_ERR_INVALID);
   HOLDS(kmb_code_get_image(code, 0, &image, &bytes) == KMB_ERR_INVALID);
+  kmb_code_pair pair = kmb_code_pair_init();
+  HOLDS(kmb_result_code_count(NULL) == 0);
+  HOLDS(kmb_result_code(NULL, 0, &kernel) == KMB_ERR_INVALID);
+  HOLDS(kmb_result_code_pair_count(NULL, NULL) == 0);
+  HOLDS(kmb_result_code_pair(NULL, NULL, 0, &pair) == KMB_ERR_INVALID);
+  HOLDS(kmb_result_code_match(NULL, NULL) == KMB_CODE_UNKNOWN);
+  HOLDS(strcmp(kmb_code_match_name(KMB_CODE_SAME), "same code") == 0);
   HOLDS(kmb_code_save(code, "result.d") == KMB_ERR_INVALID);
   kmb_code_destroy(code);
 }
@@ -159,6 +166,8 @@ static void counters(void) {
   kmb_counters_params params = kmb_counters_params_init();
   kmb_counters_info info = kmb_counters_info_init();
   kmb_bench_params bench = kmb_bench_params_init();
+  kmb_op op = kmb_op_init();
+  kmb_occupancy occupancy = kmb_occupancy_init();
   kmb_counters *read = NULL;
   kmb_device *device = NULL;
   const char *name = NULL;
@@ -173,6 +182,8 @@ static void counters(void) {
   HOLDS(kmb_counters_row_count(NULL) == 0);
   HOLDS(kmb_counters_name(NULL, 0, &name) == KMB_ERR_INVALID);
   HOLDS(kmb_counters_value(NULL, 0, 0, &value) == KMB_ERR_INVALID);
+  HOLDS(kmb_counters_launch(NULL, 0, &op) == KMB_ERR_INVALID);
+  HOLDS(kmb_counters_occupancy(NULL, 0, &occupancy) == KMB_ERR_INVALID);
   kmb_counters_destroy(NULL);
 }
 

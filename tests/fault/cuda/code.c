@@ -95,11 +95,19 @@ static void kernels_have_their_configuration_and_image(void) {
   REQUIRE_EQ(k.local_bytes, 16);
   REQUIRE_EQ(k.max_threads, 1024);
   REQUIRE_EQ(k.dynamic_shared_bytes, 0);
-  REQUIRE_EQ(k.blocks_per_unit, 32);
+  REQUIRE_EQ(k.blocks_per_unit, 24);
   REQUIRE(!k.reason);
   REQUIRE_OK(kmb_code_get_image(code, 0, &image, &bytes));
   REQUIRE_OK(kmb_code_hash(image, bytes, hash));
   REQUIRE_STR(k.hash, hash);
+  REQUIRE_STR(k.file, "test_spin.cubin");
+  /* Of that kernel, not of one whose name begins alike. */
+  REQUIRE_EQ(k.code_bytes, 16);
+  REQUIRE_STR((const char *)image + k.code_offset, "1 of 0");
+  REQUIRE_OK(
+      kmb_code_hash((const char *)image + k.code_offset, k.code_bytes, hash));
+  REQUIRE_STR(k.code_hash, hash);
+  REQUIRE(!k.demangled);
   k = kernel_of(code, 1);
   REQUIRE_EQ(k.launches, 1);
   REQUIRE_EQ(k.grid_x, 3);
@@ -172,6 +180,69 @@ static void two_images_with_the_kernel_are_told_apart_by_nothing(void) {
 }
 
 /* The function is gone with its module: the driver is not asked. */
+static void a_place_that_is_not_found_gives_no_hash(void) {
+  bed b;
+  work w = start(&b);
+  sim_set()->no_sections = true;
+  kmb_code *code = capture(&w);
+  kmb_code_kernel k = kernel_of(code, 0);
+  REQUIRE(k.hash);
+  REQUIRE(!k.code_hash);
+  REQUIRE_EQ(k.code_offset + k.code_bytes, 0);
+  kmb_code_destroy(code);
+  finish(&w);
+}
+
+/* A result of given samples that lists this code. */
+static kmb_result *result_with(bed *b, const kmb_code *code) {
+  const double ns[] = {1, 2, 3};
+  kmb_bench_params p = kmb_bench_params_init();
+  kmb_result *result = NULL;
+  p.flags = KMB_BENCH_NO_CEILINGS;
+  p.code = code;
+  REQUIRE_OK(kmb_result_from_samples(b->device, &p, ns, 3, 0, &result));
+  return result;
+}
+
+/* Captures anew, from a module that is loaded anew. */
+static kmb_result *capture_result(work *w) {
+  kmb_code *code = capture(w);
+  kmb_result *result = result_with(w->b, code);
+  kmb_code_destroy(code);
+  REQUIRE_EQ(w->b->synchronize(), 0);
+  CU(w->b, cuModuleUnload, w->module);
+  w->module = NULL;
+  return result;
+}
+
+static void a_result_lists_code_and_is_compared_by_it(void) {
+  bed b;
+  work w = start(&b);
+  kmb_result *none = result_with(&b, NULL), *first = capture_result(&w);
+  kmb_code_kernel k = kmb_code_kernel_init();
+  sim_set()->distinct_images = true;
+  kmb_result *built_anew = capture_result(&w);
+  sim_set()->distinct_code = true;
+  kmb_result *other = capture_result(&w);
+  REQUIRE_EQ(kmb_result_code_count(first), 2);
+  REQUIRE_OK(kmb_result_code(first, 1, &k));
+  REQUIRE_STR(k.name, "test_spin");
+  REQUIRE_STR(k.arch, "sm_90");
+  REQUIRE_STR(k.file, "test_spin.cubin");
+  REQUIRE_EQ(k.dynamic_shared_bytes, 4096);
+  REQUIRE_EQ(k.registers, 40);
+  REQUIRE_EQ(bed_u64(first, KMB_VALUE_CODE_OMITTED), 0);
+  REQUIRE_EQ(bed_u64(first, KMB_VALUE_CODE_UNSEEN), 0);
+  REQUIRE_EQ(kmb_result_code_match(first, built_anew), KMB_CODE_SAME);
+  REQUIRE_EQ(kmb_result_code_match(first, other), KMB_CODE_DIFFERENT);
+  REQUIRE_EQ(kmb_result_code_match(first, none), KMB_CODE_UNKNOWN);
+  REQUIRE_EQ(kmb_result_code_count(none), 0);
+  kmb_result *const all[] = {none, first, built_anew, other};
+  for (int i = 0; i < 4; i++)
+    kmb_result_destroy(all[i]);
+  finish(&w);
+}
+
 static void an_unloaded_modules_attributes_are_not_asked(void) {
   bed b;
   work w = start(&b);
@@ -193,7 +264,7 @@ static void a_kernel_of_a_library_is_found(void) {
   sim_set()->library_kernels = true;
   kmb_code *code = capture(&w);
   REQUIRE_EQ(kernel_of(code, 0).registers, 40);
-  REQUIRE_EQ(kernel_of(code, 0).blocks_per_unit, 32);
+  REQUIRE_EQ(kernel_of(code, 0).blocks_per_unit, 24);
   kmb_code_destroy(code);
   finish(&w);
 }
@@ -337,6 +408,10 @@ static void graphs_are_counted(void) {
   REQUIRE_EQ(info_of(code).graph_launches, 2);
   REQUIRE_EQ(kernel_of(code, 0).grid_x, 5);
   REQUIRE_EQ(kernel_of(code, 0).launches, 1);
+  kmb_result *r = result_with(&b, code);
+  REQUIRE_EQ(bed_u64(r, KMB_VALUE_CODE_UNSEEN), 2);
+  REQUIRE_EQ(kmb_result_code_match(r, r), KMB_CODE_UNKNOWN);
+  kmb_result_destroy(r);
   kmb_code_destroy(code);
   finish(&w);
 }
@@ -421,6 +496,8 @@ int main(void) {
   failed += ALONE(a_capture_ends);
   failed += ALONE(an_image_that_was_loaded_before_is_not_seen);
   failed += ALONE(two_images_with_the_kernel_are_told_apart_by_nothing);
+  failed += ALONE(a_place_that_is_not_found_gives_no_hash);
+  failed += ALONE(a_result_lists_code_and_is_compared_by_it);
   failed += ALONE(an_unloaded_modules_attributes_are_not_asked);
   failed += ALONE(a_kernel_of_a_library_is_found);
   failed += ALONE(what_the_callback_returns_comes_back);

@@ -124,6 +124,39 @@ static void every_timer_and_cache_state_measures_and_checks(void) {
   bed_end(&b);
 }
 
+typedef struct late_check {
+  add op;
+  int calls;
+} late_check;
+
+static kmb_status fail_at_the_last(void *user, kmb_check *check) {
+  late_check *c = user;
+  return c->calls++ ? 42 : add_check(&c->op, check);
+}
+
+/* A gate that cannot be closed is no failure, and leaves none behind that the
+ * caller's would be taken for. */
+static void a_check_that_fails_later_is_what_is_said(void) {
+  bed b;
+  kmb_result *r = NULL;
+  bed_start(&b);
+  sim_set()->blocking = true;
+  kmb_buffers *buffers = bed_add_buffers(&b, 16 << 10);
+  late_check c = {{&b, bed_kernel(&b, "test_add"), 16 << 10}, 0};
+  kmb_bench_params p =
+      bed_params(KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_WARM);
+  p.launch = bed_launch_add;
+  p.launch_user = &c.op;
+  p.buffers = buffers;
+  p.check = fail_at_the_last;
+  p.check_user = &c;
+  REQUIRE_STATUS(kmb_bench(b.device, &p, &r), 42);
+  REQUIRE_EQ(c.calls, 2);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "a callback returned 42");
+  kmb_buffers_destroy(buffers);
+  bed_end(&b);
+}
+
 /* 64 KiB in and out of a 256 KiB cache. */
 static void cold_takes_longer_than_warm(void) {
   bed b;
@@ -277,16 +310,67 @@ static void programmatic_launches_do_not_overlap(void) {
   bed_end(&b);
 }
 
+/* Each holds its stream and its plan while the other one has its turn. */
+static kmb_status compare(bed *b, kmb_bench_params p, void *streams[2],
+                          kmb_compare_row *row) {
+  spin s[2] = {bed_spin(b, 5, 1), bed_spin(b, 6, 1)};
+  kmb_bench_params own[2] = {p, p};
+  kmb_candidate c[2] = {kmb_candidate_init(), kmb_candidate_init()};
+  kmb_compare_params params = kmb_compare_params_init();
+  kmb_comparison *comparison = NULL;
+  for (int i = 0; i < 2; i++) {
+    own[i].name = i ? "six" : "five";
+    own[i].launch = bed_launch_spin;
+    own[i].launch_user = &s[i];
+    own[i].stream = streams[i];
+    c[i].bench = &own[i];
+  }
+  params.min_cycles = 8;
+  params.max_cycles = 8;
+  kmb_status status =
+      kmb_compare(b->device, c, sizeof c[0], 2, &params, &comparison);
+  if (!status) REQUIRE_OK(kmb_comparison_row(comparison, 1, row));
+  kmb_comparison_destroy(comparison);
+  return status;
+}
+
+static void candidates_take_turns_on_one_device(void) {
+  static const struct {
+    kmb_timer timer;
+    kmb_launch_mode mode;
+    kmb_cache_state cache;
+  } turns[] = {{KMB_TIMER_TRACE, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD},
+               {KMB_TIMER_TRACE, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM},
+               {KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM},
+               {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD}};
+  bed b;
+  bed_start(&b);
+  for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
+    kmb_bench_params p =
+        bed_params(turns[i].timer, turns[i].mode, turns[i].cache);
+    for (int own = 0; own < 4; own++) { /* whose stream is the caller's */
+      void *streams[2] = {own & 1 ? b.stream : NULL, own & 2 ? b.stream : NULL};
+      kmb_compare_row row = kmb_compare_row_init();
+      REQUIRE_OK(compare(&b, p, streams, &row));
+      REQUIRE(row.ratio > 1.1 && row.ratio < 1.2);
+      REQUIRE_EQ(row.verdict, KMB_VERDICT_SLOWER);
+    }
+  }
+  bed_end(&b);
+}
+
 int main(void) {
   RUN(the_device_is_described);
   RUN(timers_agree_after_correction);
   RUN(events_have_another_bias_after_a_sweep);
   RUN(events_on_graphs_do_not_depend_on_where_they_lie);
   RUN(every_timer_and_cache_state_measures_and_checks);
+  RUN(a_check_that_fails_later_is_what_is_said);
   RUN(programmatic_launches_do_not_overlap);
   RUN(cold_takes_longer_than_warm);
   RUN(random_fill_is_the_hosts);
   RUN(auto_traces_cold_and_confirms);
   RUN(a_cancelled_calibration_is_made_up_for);
+  RUN(candidates_take_turns_on_one_device);
   return 0;
 }

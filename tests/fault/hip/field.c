@@ -66,6 +66,21 @@ static void f3_the_size_is_the_infinity_caches(void) {
   }
 }
 
+/* One of so many has a size, all of them have none. */
+static void f3_a_cache_of_no_known_count_has_no_size(void) {
+  bed b;
+  const char *source = NULL;
+  sim_reset();
+  sim_set()->kfd = sim_set()->hsa = false;
+  sim_set()->smi = sim_set()->uncounted = true;
+  sim_set()->isa = "gfx90a";
+  bed_set_up(&b);
+  REQUIRE_OK(bed_open(&b, "hip:0"));
+  REQUIRE_EQ(llc_of(&b, &source), 8 << 20);
+  REQUIRE_HAS(source, "table");
+  bed_end(&b);
+}
+
 static void f3_an_unknown_size_is_never_the_l2s(void) {
   bed b;
   kmb_result *r = NULL;
@@ -365,6 +380,7 @@ static void f19_a_forked_child_is_told_at_once(void) {
 
 int main(void) {
   int failed = ALONE(f3_the_size_is_the_infinity_caches);
+  failed += ALONE(f3_a_cache_of_no_known_count_has_no_size);
   failed += ALONE(f3_an_unknown_size_is_never_the_l2s);
   failed += ALONE(f3_a_sweep_reads_twice_the_infinity_cache);
   failed += ALONE(f3_rotation_goes_past_the_infinity_cache);

@@ -1,5 +1,6 @@
 /* What ends a device's use: kernels that never end or write nowhere, no memory;
  * and what is not there at all. */
+#include "../../comma.h"
 #include "alone.h"
 #include "bed.h"
 #include "sim/costs.h"
@@ -312,10 +313,21 @@ static void without_amd_smi_sysfs_serves(void) {
   bed_end(&b);
 }
 
+static void a_deadline_has_a_point_in_any_locale(void) {
+  bed b;
+  if (!use_a_comma()) printf("no localedef makes a locale with a comma here\n");
+  start(&b, "hip:0:deadline=2.5");
+  bed_end(&b);
+  bed_set_up(&b);
+  REQUIRE_STATUS(bed_open(&b, "hip:0:deadline=2,5"), KMB_ERR_INVALID);
+  bed_end(&b);
+}
+
 int main(void) {
   int failed = ALONE(a_kernel_that_never_ends_is_lost);
   failed += ALONE(a_kernel_that_writes_nowhere_is_lost);
   failed += ALONE(no_memory_for_the_sweep_is_nomem);
+  failed += ALONE(a_deadline_has_a_point_in_any_locale);
   failed += ALONE(without_a_device_it_is_unavailable);
   failed += ALONE(an_unknown_major_version_is_refused);
   failed += ALONE(what_hip_lacks_is_named);

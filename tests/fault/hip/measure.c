@@ -216,6 +216,53 @@ static void telemetry_comes_from_amd_smi(void) {
   bed_end(&b);
 }
 
+/* Each holds its stream and its plan while the other one has its turn. */
+static kmb_status compare(bed *b, kmb_bench_params p, void *streams[2],
+                          kmb_compare_row *row) {
+  spin s[2] = {bed_spin(b, 5, 1), bed_spin(b, 6, 1)};
+  kmb_bench_params own[2] = {p, p};
+  kmb_candidate c[2] = {kmb_candidate_init(), kmb_candidate_init()};
+  kmb_compare_params params = kmb_compare_params_init();
+  kmb_comparison *comparison = NULL;
+  for (int i = 0; i < 2; i++) {
+    own[i].name = i ? "six" : "five";
+    own[i].launch = bed_launch_spin;
+    own[i].launch_user = &s[i];
+    own[i].stream = streams[i];
+    c[i].bench = &own[i];
+  }
+  params.min_cycles = 8;
+  params.max_cycles = 8;
+  kmb_status status =
+      kmb_compare(b->device, c, sizeof c[0], 2, &params, &comparison);
+  if (!status) REQUIRE_OK(kmb_comparison_row(comparison, 1, row));
+  kmb_comparison_destroy(comparison);
+  return status;
+}
+
+static void candidates_take_turns_on_one_device(void) {
+  static const struct {
+    kmb_timer timer;
+    kmb_launch_mode mode;
+    kmb_cache_state cache;
+  } turns[] = {{KMB_TIMER_GRAPH, KMB_LAUNCH_GRAPH, KMB_CACHE_WARM},
+               {KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, KMB_CACHE_COLD}};
+  bed b;
+  bed_start(&b);
+  for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
+    kmb_bench_params p =
+        bed_params(turns[i].timer, turns[i].mode, turns[i].cache);
+    for (int own = 0; own < 4; own++) { /* whose stream is the caller's */
+      void *streams[2] = {own & 1 ? b.stream : NULL, own & 2 ? b.stream : NULL};
+      kmb_compare_row row = kmb_compare_row_init();
+      REQUIRE_OK(compare(&b, p, streams, &row));
+      REQUIRE(row.ratio > 1.1 && row.ratio < 1.2);
+      REQUIRE_EQ(row.verdict, KMB_VERDICT_SLOWER);
+    }
+  }
+  bed_end(&b);
+}
+
 int main(void) {
   RUN(the_device_is_described);
   RUN(timers_agree_after_correction);
@@ -225,5 +272,6 @@ int main(void) {
   RUN(random_fill_is_the_hosts);
   RUN(auto_replays_graphs_over_rotating_buffers);
   RUN(telemetry_comes_from_amd_smi);
+  RUN(candidates_take_turns_on_one_device);
   return 0;
 }

@@ -13,6 +13,7 @@ enum {
   OTHER,    /* another name than the file's */
   HOST,     /* the name of a built-in backend */
   CLOCK,    /* a clock that cannot sleep */
+  GROUP,    /* counters that nobody can close */
   SILENT,   /* open fails and says nothing */
   SPEAKS    /* open fails and says why */
 };
@@ -72,6 +73,10 @@ __attribute__((constructor)) static void spoil(void) {
   if (kind == NAMELESS) table.name = NULL;
   if (kind == OTHER) table.name = "another";
   if (kind == HOST) table.name = "host";
+  if (kind == GROUP) {
+    table.counters_open = (__typeof__(table.counters_open))never_called;
+    table.counters_collect = (__typeof__(table.counters_collect))never_called;
+  }
   if (kind == CLOCK) table.now = (__typeof__(table.now))never_called;
 }
 

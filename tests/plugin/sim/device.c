@@ -223,8 +223,6 @@ static const kmb_backend_ops table = {
     .struct_size = sizeof(kmb_backend_ops),
 #endif
     .abi = KMB_BACKEND_ABI,
-    .timers = 1u << KMB_TIMER_TRACE | 1u << KMB_TIMER_GRAPH |
-              1u << KMB_TIMER_EVENT | 1u << KMB_TIMER_HOST,
     .name = SIM_NAME,
     .open = sim_open,
     .close = sim_close,
@@ -252,6 +250,8 @@ static const kmb_backend_ops table = {
     .sweep_prepare = sim_sweep_prepare,
     .plan_ops = sim_plan_ops,
     .graph_launch = sim_graph_launch,
+    .code_begin = sim_code_begin,
+    .code_end = sim_code_end,
     .session_open = sim_session_open,
     .session_mark = sim_session_mark,
     .session_read = sim_session_read,

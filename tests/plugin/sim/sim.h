@@ -12,7 +12,7 @@
   X(open) X(attr_u64) X(attr_f64) X(attr_text) X(memory_available) \
   X(alloc) X(write) X(read) X(set) X(fill_random) X(stream_open) \
   X(stream_wait) X(propose) X(sweep_prepare) X(plan_create) X(plan_run) \
-  X(plan_ops) X(graph_launch) X(session_open) X(session_mark) X(session_read) X(bias) X(ceiling) \
+  X(plan_ops) X(graph_launch) X(session_open) X(session_mark) X(session_read) X(code_begin) X(code_end) X(bias) X(ceiling) \
   X(barrier_open) X(barrier_enqueue) X(barrier_time) X(kernel) X(any)
 /* clang-format on */
 
@@ -118,7 +118,8 @@ typedef struct sim_device {
   bool tracing;  /* enqueueing costs more */
   bool in_graph; /* kernels follow each other without the host */
   bool throttled, hung;
-  bool aligned; /* the barrier has everything behind it already */
+  bool aligned;      /* the barrier has everything behind it already */
+  unsigned captures; /* of code, that came to an end */
   char attr_text[64];
 } sim_device;
 
@@ -188,6 +189,8 @@ void sim_plan_destroy(void *self, void *plan);
 kmb_status sim_plan_record(struct sim_plan *plan, const sim_kernel *kernel);
 
 /* marks.c */
+kmb_status sim_code_begin(void *self, void **capture);
+kmb_status sim_code_end(void *self, void *capture, const kmb_code_sink *sink);
 kmb_status sim_session_open(void *self, void *stream, uint32_t marks,
                             void **session);
 kmb_status sim_session_mark(void *self, void *session, uint32_t mark);

@@ -47,6 +47,16 @@ typedef struct kmb_code_kernel {
   uint32_t block_x, block_y, block_z;
   uint32_t flags; /**< KMB_CODE_HAS_… */
   uint32_t reserved;
+  /** As people write it; NULL: it is no name of C++, or the process has no
+   *  library loaded that reads such names (libstdc++). */
+  const char *demangled;
+  const char
+      *file; /**< of its image, as kmb_code_save() names it; NULL: none */
+  /** Of its instructions alone: two images may differ and hold the same. NULL:
+   *  it is not known where they stand. */
+  const char *code_hash;
+  uint64_t code_offset; /**< where its instructions begin in the image */
+  uint64_t code_bytes;  /**< how many bytes they take; 0: not known */
 } kmb_code_kernel;
 
 static inline kmb_code_kernel kmb_code_kernel_init(void) {
@@ -147,10 +157,11 @@ KMB_API kmb_status kmb_code_get_image(const kmb_code *code, uint64_t index,
                                       const void **image, uint64_t *bytes);
 
 /** Writes each code object once into a folder, which is made if it is not
- *  there: NAME.cubin, of its first kernel; characters that do not belong into a
- *  file's name become _, and what would be a name twice, or is longer than 100
- *  characters, gets the first digits of the hash. What stands there already
- *  under a name is replaced.
+ *  there: NAME.cubin of its first kernel, of AMD's NAME.hsaco; characters that
+ *  do not belong into a file's name become _, and what would be a name twice,
+ *  or is longer than 100 characters, gets the first digits of the hash. What
+ *  stands there already under a name is replaced. `kmb code RESULT.json` looks
+ *  into the folder RESULT.d beside the result.
  *  @param code    a capture
  *  @param folder  such as "result.d"
  *  @retval KMB_ERR_INVALID  NULL

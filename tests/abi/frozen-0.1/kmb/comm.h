@@ -37,7 +37,7 @@ enum {
   KMB_BARRIER_FLAG = 1,   /**< a kernel that writes and awaits words in the
                                memory of its peers */
   KMB_BARRIER_STREAM = 2, /**< stream memory operations on such words */
-  KMB_BARRIER_NCCL = 3,   /**< an all-reduce of one element */
+  KMB_BARRIER_NCCL = 3,   /**< an all-reduce of one element by NCCL or RCCL */
   KMB_BARRIER_CALLER = 4, /**< kmb_comm_ops::device_barrier */
   KMB_BARRIER_HOST = 5    /**< none on the device: the hosts alone */
 };
@@ -103,9 +103,10 @@ typedef struct kmb_comm_params {
                                  known */
   const char *topology;     /**< how the devices are joined; NULL: not known */
   const char *fabric;       /**< between nodes; NULL: not known */
-  void *nccl;               /**< the caller's ncclComm_t for
-                                 ::KMB_BARRIER_NCCL; NULL: one is made, where
-                                 NVLink multicast can be kept off in it */
+  void *nccl;               /**< the caller's ncclComm_t (NCCL or RCCL) for
+                                 ::KMB_BARRIER_NCCL, this rank's own; NULL: one
+                                 is made, where NVLink multicast can be kept
+                                 off in it */
   /** Called beside kmb_comm_ops::abort, on the rank's own thread, for any kind
    *  of communicator: ends a collective that a device waits in. Does not wait.
    *  Optional. */

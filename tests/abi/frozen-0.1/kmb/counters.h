@@ -20,7 +20,8 @@ extern "C" {
 /** How an operation is repeated, once for each pass. Values are pinned. */
 typedef int32_t kmb_replay;
 enum {
-  /** LAUNCH; GRAPH for prebuilt graphs and the launch mode GRAPH. */
+  /** LAUNCH; GRAPH for prebuilt graphs, the launch mode GRAPH, and what
+   * consists of copies and sets alone. */
   KMB_REPLAY_AUTO = 0,
   /** Each kernel is a range, the library repeats reset, cache preparation and
    *  launch: the counters belong to the cache state that was asked for. */
@@ -93,6 +94,40 @@ enum {
 #undef KMB_COUNTERS_SOL_ENUM
       KMB_COUNTERS_SOL_COUNT = 9
 };
+
+enum {
+  KMB_OCCUPANCY_HAS_LIMITS = 1u << 0, /**< the four limits are known */
+  KMB_OCCUPANCY_CHECKED = 1u << 1     /**< the driver counts as many blocks */
+};
+
+/** How many blocks of a kernel a unit (a multiprocessor) can hold at once: its
+ *  theoretical occupancy. */
+typedef struct kmb_occupancy {
+  size_t struct_size;
+  uint64_t block_warps;     /**< warps of a block */
+  uint64_t unit_warps;      /**< most warps of a unit */
+  uint64_t blocks;          /**< most blocks of this kernel on a unit */
+  uint64_t limit_registers; /**< blocks that a unit's registers suffice for */
+  uint64_t limit_shared;    /**< … its shared memory */
+  uint64_t limit_warps;     /**< … its warps */
+  uint64_t limit_blocks;    /**< most blocks of any kernel on a unit */
+  double pct;               /**< blocks × block_warps ÷ unit_warps */
+  double waves;             /**< blocks of the grid ÷ those of all units */
+  const char *limit;        /**< what binds: "registers", "shared memory",
+                                 "warps", "blocks", or several with commas;
+                                 NULL: not known */
+  const char *check;        /**< what the driver says of it, or why it was not
+                                 asked; never NULL */
+  uint32_t flags;           /**< KMB_OCCUPANCY_… */
+  uint32_t reserved;
+} kmb_occupancy;
+
+static inline kmb_occupancy kmb_occupancy_init(void) {
+  kmb_occupancy occupancy;
+  memset(&occupancy, 0, sizeof occupancy);
+  occupancy.struct_size = sizeof occupancy;
+  return occupancy;
+}
 
 /** What was read. */
 typedef struct kmb_counters kmb_counters;
@@ -190,6 +225,36 @@ KMB_API uint64_t kmb_counters_row_count(const kmb_counters *counters);
  *  @since 0.1 */
 KMB_API kmb_status kmb_counters_name(const kmb_counters *counters, uint64_t row,
                                      const char **name);
+
+/** How a row's kernel was launched. Times are 0: they belong to no counters.
+ *  @param counters  a handle
+ *  @param row       below kmb_counters_row_count()
+ *  @param[out] op   its name belongs to the handle
+ *  @retval KMB_ERR_INVALID      NULL, or no such row
+ *  @retval KMB_ERR_UNAVAILABLE  the row is a whole iteration, or the tracer
+ * does not tell
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API kmb_status kmb_counters_launch(const kmb_counters *counters,
+                                       uint64_t row, kmb_op *op);
+
+/** How many blocks of a row's kernel a unit can hold, by the kernel's and the
+ *  device's attributes, and by the driver's own count where its launch could be
+ *  seen. Where the two differ the driver's counts, and what binds is not known.
+ *  @param counters        a handle
+ *  @param row             below kmb_counters_row_count()
+ *  @param[out] occupancy  its strings belong to the handle
+ *  @retval KMB_ERR_INVALID      NULL, or no such row
+ *  @retval KMB_ERR_UNAVAILABLE  not known; the reason is in kmb_last_error()
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @since 0.1 */
+KMB_API kmb_status kmb_counters_occupancy(const kmb_counters *counters,
+                                          uint64_t row,
+                                          kmb_occupancy *occupancy);
 
 /** A value.
  *  @param counters    a handle

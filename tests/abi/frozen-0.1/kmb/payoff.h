@@ -91,7 +91,11 @@ enum {
   /** In the step the old kernel takes another time than alone. */
   KMB_PAYOFF_STEP_DIFFERS = 1u << 4,
   /** The change was measured on another device than the trace's. */
-  KMB_PAYOFF_OTHER_DEVICE = 1u << 5
+  KMB_PAYOFF_OTHER_DEVICE = 1u << 5,
+  /** The recording lost records: operations may be missing. */
+  KMB_PAYOFF_RECORDS_DROPPED = 1u << 6,
+  /** Several streams, and no wait of one for another is known. */
+  KMB_PAYOFF_STREAMS_APART = 1u << 7
 };
 
 /** A prediction; pointers belong to the payoff. Lengths of several steps are

@@ -47,7 +47,7 @@ KMB_API kmb_status kmb_sweep_open(kmb_device *device, const char *path,
 /** Finds a finished point.
  *  @param sweep  a sweep or NULL
  *  @param name   as kmb_bench_params::name; NULL: none
- *  @param axes   as kmb_bench_params::axes, in the same order
+ *  @param axes   as kmb_bench_params::axes, in any order
  *  @param count  number of axes
  *  @return its result, which the sweep owns; NULL if it is not there
  *  @thread one at a time

@@ -17,6 +17,7 @@ void sim_profiler_reset(void) {
 void sim_count(const sim_op *op, sim_traffic before) {
   sim_traffic now = sim_traffic_sum();
   if (!counted.on || (counted.user_range && !counted.in_range)) return;
+  if (!counted.user_range && op->kind != KERNEL) return;
   if (op->in_graph && !counted.user_range) counted.spoiled = true;
   unsigned range = counted.user_range ? 0 : counted.ranges++;
   if (range >= SIM_RANGES || counted.pass >= SIM_PASSES) return;

@@ -148,6 +148,24 @@ kmbi_cu_result sim_cuDeviceGetAttribute(int *value, kmbi_cu_enum attribute,
   case KMBI_CU_ATTR_COMPUTE_CAPABILITY_MAJOR:
     *value = 9;
     return 0;
+  case KMBI_CU_ATTR_WARP_SIZE:
+    *value = 32;
+    return 0;
+  case KMBI_CU_ATTR_MAX_THREADS_PER_MULTIPROCESSOR:
+    *value = 2048;
+    return 0;
+  case KMBI_CU_ATTR_MAX_BLOCKS_PER_MULTIPROCESSOR:
+    *value = 32;
+    return 0;
+  case KMBI_CU_ATTR_MAX_REGISTERS_PER_MULTIPROCESSOR:
+    *value = sim_set()->no_unit ? 0 : 65536;
+    return 0;
+  case KMBI_CU_ATTR_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+    *value = 228 << 10;
+    return 0;
+  case KMBI_CU_ATTR_RESERVED_SHARED_MEMORY_PER_BLOCK:
+    *value = 1 << 10;
+    return 0;
   case KMBI_CU_ATTR_MPS_ENABLED:
     *value = sim_set()->mps;
     return 0;
@@ -434,6 +452,7 @@ kmbi_cu_result sim_cuLaunchKernel(kmbi_cu_function function, unsigned grid_x,
   for (int i = 0; sizes[i]; i++)
     memcpy(&op.a[i], arguments[i], (size_t)(sizes[i] - '0'));
   op.a[SIM_GRID].u32 = grid_x;
+  op.launch = launch;
   return sim_submit(stream, &op, 307);
 }
 
@@ -481,7 +500,13 @@ kmbi_cu_result sim_cuModuleGetFunction(kmbi_cu_function *function,
 /* Of a kernel of a library nothing is told. */
 kmbi_cu_result sim_cuFuncGetAttribute(int *value, kmbi_cu_enum attribute,
                                       kmbi_cu_function function) {
-  static const int values[] = {1024, 128, 0, 16, 40, 80, 90};
+  const int values[] = {1024,
+                        SIM_STATIC_SHARED,
+                        0,
+                        SIM_LOCAL,
+                        SIM_REGISTERS - (int)sim_set()->registers_less,
+                        80,
+                        90};
   SIM_ENTER(cuFuncGetAttribute, SIM_CALL);
   if (!sim_is(function, SIM_FUNCTION)) return INVALID_HANDLE;
   if (sim_set()->library_kernels && !function->found) return INVALID_HANDLE;
@@ -504,7 +529,13 @@ kmbi_cu_result sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(
     int *blocks, kmbi_cu_function function, int threads, size_t shared) {
   ENTER_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor, SIM_CALL);
   if (!sim_is(function, SIM_FUNCTION)) return INVALID_HANDLE;
-  *blocks = threads > 0 ? 2048 / threads : 0;
-  if (shared > 64 << 10) *blocks = 1;
+  if (threads <= 0) return INVALID_VALUE;
+  /* Of 65536 registers a warp with 40 a thread takes 1280, and each quarter
+   * holds twelve such. */
+  int warps = (threads + 31) / 32;
+  int least = 48 / warps < 32 ? 48 / warps : 32;
+  size_t each = (SIM_STATIC_SHARED + shared + 1024 + 127) / 128 * 128;
+  int room = (int)((228u << 10) / each);
+  *blocks = (room < least ? room : least) - (int)sim_set()->blocks_less;
   return 0;
 }

@@ -36,6 +36,8 @@ struct CUctx_st {
 };
 
 enum { SIM_ARGUMENTS = 9, SIM_GRID = 8 }; /* the last: blocks of the grid */
+/* What each kernel needs. */
+enum { SIM_REGISTERS = 40, SIM_STATIC_SHARED = 128, SIM_LOCAL = 16 };
 
 typedef union sim_argument {
   uint64_t u64;
@@ -57,7 +59,8 @@ typedef struct sim_op {
   sim_kind kind;
   const sim_kernel *kernel;
   sim_argument a[SIM_ARGUMENTS];
-  uint64_t to, from, bytes; /* also: where to wait, for what */
+  kmbi_cupti_launch_plain launch; /* a kernel's */
+  uint64_t to, from, bytes;       /* also: where to wait, for what */
   struct CUevent_st *event;
   uint64_t submitted;
   uint64_t tried; /* a barrier: when first; 0: not yet */

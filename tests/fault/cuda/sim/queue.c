@@ -123,9 +123,9 @@ static void work(struct CUstream_st *stream, sim_op *op, uint64_t start) {
                   (stream->swept && is_kernel(op, "kmb_touch"));
   sim_traffic before = sim_traffic_sum();
   if (op->kind == KERNEL) takes += op->kernel->run(context, op->a);
-  if (op->kind == KERNEL) sim_count(op, before);
   if (op->kind == COPY) takes += copy(stream, op);
   if (op->kind == SET) takes += set(stream, op);
+  sim_count(op, before);
   if (context->error) return;
   uint64_t end = start + takes;
   stream->free_at = end > stream->free_at ? end : stream->free_at;

@@ -52,6 +52,7 @@ typedef struct sim_settings {
   int driver_version;
   bool no_threads;      /* the process can have no more */
   unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
+  bool empty_copies; /* the copy kernel takes its time and copies nothing */
   bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
   bool blocking;       /* launches wait for their kernels */
@@ -68,8 +69,14 @@ typedef struct sim_settings {
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
   bool distinct_images;     /* each module's image is another */
+  bool distinct_code;       /* and so are its instructions */
+  bool no_sections;         /* an image is no ELF file that can be read */
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
+  /* What a multiprocessor holds */
+  bool no_unit;            /* the driver does not say what it has */
+  unsigned blocks_less;    /* so many fewer blocks than its parts allow */
+  unsigned registers_less; /* of a function, than of its launches */
   /* Counters */
   unsigned counters_refused; /* what enabling answers, 0: it may */
   unsigned unsupported;      /* which reason is false: 1 architecture, 2 sli,

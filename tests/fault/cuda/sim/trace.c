@@ -1,5 +1,8 @@
 /* The tracer inside the device: records of calls and operations, what happens
  * to them, and how they get into buffers. */
+#define _GNU_SOURCE /* memmem */
+#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,16 +138,59 @@ void sim_trace_launch(uint32_t id, const char *function, const void *parameters,
   sim_trace_notify(KMBI_CUPTI_DOMAIN_DRIVER, id, &call);
 }
 
-/* An image with the sections of two kernels, gone once it was told. */
+/* An ELF file with the instructions of three kernels and a serial number. */
+typedef struct module_image {
+  Elf64_Ehdr head;
+  Elf64_Shdr sections[6];
+  char names[80];
+  char code[3][16]; /* of the kernels */
+  char serial[8];
+} module_image;
+
+static const char section_names[80] =
+    "\0.text.test_spinner\0.text.test_spin\0.text.test_add\0.serial";
+
+static uint32_t name_at(const char *name) {
+  const char *at =
+      memmem(section_names, sizeof section_names, name, strlen(name) + 1);
+  return (uint32_t)(at - section_names);
+}
+
+static void make_image(module_image *m, unsigned serial) {
+  static const char *const sections[] = {
+      ".text.test_spinner", ".text.test_spin", ".text.test_add", ".serial"};
+  *m = (module_image){.head = {.e_machine = 190,
+                               .e_shoff = offsetof(module_image, sections),
+                               .e_shentsize = sizeof(Elf64_Shdr),
+                               .e_shnum = sim_set()->no_sections ? 0 : 6,
+                               .e_shstrndx = 5}};
+  memcpy(m->head.e_ident, ELFMAG, SELFMAG);
+  m->head.e_ident[EI_CLASS] = ELFCLASS64;
+  memcpy(m->names, section_names, sizeof m->names);
+  snprintf(m->serial, sizeof m->serial, "%u", serial % 1000);
+  for (int i = 0; i < 4; i++) {
+    size_t at = i < 3 ? offsetof(module_image, code) + 16 * (size_t)i
+                      : offsetof(module_image, serial);
+    m->sections[i + 1] = (Elf64_Shdr){.sh_name = name_at(sections[i]),
+                                      .sh_type = SHT_PROGBITS,
+                                      .sh_offset = at,
+                                      .sh_size = i < 3 ? 16 : 8};
+    if (i < 3)
+      snprintf(m->code[i], sizeof m->code[i], "%d of %u", i,
+               sim_set()->distinct_code ? serial % 1000 : 0);
+  }
+  m->sections[5] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
+                                .sh_offset = offsetof(module_image, names),
+                                .sh_size = sizeof m->names};
+}
+
+/* Gone once it was told. */
 void sim_trace_module(uint32_t id, struct CUctx_st *context) {
   static unsigned loaded;
-  static const char sections[] = "\177ELF\0.text.test_spinner\0.text..text."
-                                 "test_spin\0.text.test_add\0serial ";
-  char image[sizeof sections + 1];
-  memcpy(image, sections, sizeof sections);
+  module_image image;
   if (sim_set()->distinct_images) loaded++;
-  image[sizeof sections] = (char)('0' + loaded % 10);
-  kmbi_cupti_module module = {1, sizeof image, image};
+  make_image(&image, loaded);
+  kmbi_cupti_module module = {1, sizeof image, (const char *)&image};
   kmbi_cupti_resource resource = {context, NULL, &module};
   sim_trace_notify(KMBI_CUPTI_DOMAIN_RESOURCE, id, &resource);
 }
@@ -177,6 +223,7 @@ static bool spoil(uint64_t *start, uint64_t *end) {
 void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                   uint64_t start, uint64_t end) {
   uint32_t context = stream->object.context->id;
+  const kmbi_cupti_launch_plain *l = &op->launch;
   record r = {0};
   start = (start + EPOCH) / SIM_TICK * SIM_TICK;
   end = (end + EPOCH) / SIM_TICK * SIM_TICK;
@@ -191,6 +238,16 @@ void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                             .context = context,
                             .stream = stream->id,
                             .correlation = op->correlation,
+                            .registers = SIM_REGISTERS,
+                            .static_shared = SIM_STATIC_SHARED,
+                            .dynamic_shared = (int32_t)l->shared,
+                            .local = SIM_LOCAL,
+                            .grid_x = (int32_t)l->grid[0],
+                            .grid_y = (int32_t)l->grid[1],
+                            .grid_z = (int32_t)l->grid[2],
+                            .block_x = (int32_t)l->block[0],
+                            .block_y = (int32_t)l->block[1],
+                            .block_z = (int32_t)l->block[2],
                             .name = op->kernel ? op->kernel->name : "copy"};
   } else if (op->kind == COPY) {
     if (!tracer.enabled[KMBI_CUPTI_KIND_MEMCPY]) return;

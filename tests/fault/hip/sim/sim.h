@@ -40,6 +40,7 @@ typedef enum sim_function {
 typedef struct sim_settings {
   uint64_t l2_bytes;
   uint64_t mall_bytes; /* the Infinity Cache */
+  bool uncounted;      /* amd-smi does not say how many of a cache there are */
   uint64_t memory_bytes;
   int devices;
   int version; /* of HIP: 60200000 */

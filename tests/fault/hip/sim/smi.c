@@ -26,8 +26,10 @@ kmbi_smi_status sim_smi_caches(kmbi_smi_handle handle,
   (void)handle;
   caches->count = 2;
   caches->cache[0] = (kmbi_smi_cache){.kib = 4096, .level = 2, .instances = 8};
-  caches->cache[1] = (kmbi_smi_cache){
-      .kib = (uint32_t)(sim_set()->mall_bytes >> 10), .level = 3};
+  caches->cache[1] =
+      (kmbi_smi_cache){.kib = (uint32_t)(sim_set()->mall_bytes >> 10),
+                       .level = 3,
+                       .instances = sim_set()->uncounted ? 0 : 1};
   return sim_set()->smi ? 0 : NOT_SUPPORTED;
 }
 

@@ -1,4 +1,7 @@
 /* kmb.hpp on the host backend, with and without exceptions. */
+#ifndef KMB_TESTS_CPP_FRONT_CASES_HPP
+#define KMB_TESTS_CPP_FRONT_CASES_HPP
+
 #include "front.hpp"
 
 #include <array>
@@ -7,6 +10,8 @@
 #if __cplusplus >= 202002L
 #include <span>
 #endif
+
+namespace front {
 
 static std::string traces;
 
@@ -468,9 +473,8 @@ static void spans_are_what_they_seem() {
 #endif
 }
 
-int main(int count, char **arguments) {
-  REQUIRE(count == 2);
-  traces = arguments[1];
+static void all(const char *traces_folder) {
+  traces = traces_folder;
   RUN(a_device_says_what_it_is);
   RUN(a_failed_open_says_why);
   RUN(an_error_keeps_no_older_message);
@@ -492,3 +496,7 @@ int main(int count, char **arguments) {
   RUN(hooks_are_called_and_outlive_the_device);
   RUN(spans_are_what_they_seem);
 }
+
+} // namespace front
+
+#endif

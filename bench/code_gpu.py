@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""What the code of kernels that really ran shows on a GPU: a bf16 product of
+cuBLAS, a copy of Triton, kernels of a shared library, one that spills and one
+that loads four bytes at a time. Each is captured on its first launch and read
+by `kmb code`; the library's image is compared with what cuobjdump takes out of
+the library.
+
+usage: code_gpu.py KMB PROGRAM.so FOLDER OUTPUT.json
+"""
+import ctypes
+import glob
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import torch
+
+import gpu_front as front
+import kmb
+
+DRY = not torch.cuda.is_available()
+
+
+def product():
+    a, b = (torch.rand(4096, 4096, device='cuda').mul_(2).sub_(1)
+            .to(torch.bfloat16) for _ in range(2))
+    out = torch.empty_like(a)
+    return lambda: torch.mm(a, b, out=out)
+
+
+def triton():
+    import triton_copy
+    x = torch.rand(1 << 22, device='cuda')
+    y = torch.empty_like(x)
+    return lambda: triton_copy.copy(x, y)
+
+
+def of_library(name, library):
+    x = torch.rand(1 << 20, device='cuda')
+    y = torch.empty_like(x)
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    more = [] if name == 'run_spills' else [ctypes.c_uint64(1 << 20)]
+
+    def call():
+        code = getattr(library, name)(
+            ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()),
+            *more, stream)
+        front.must(code, name)
+    return call
+
+
+def waited(call):
+    def run():
+        call()
+        torch.cuda.synchronize()
+    return run
+
+
+def read(tool, path, kernel):
+    """What `kmb code` says of a cubin's kernels."""
+    done = subprocess.run(
+        [tool, 'code', path, '--json', '--deadline', '60'] +
+        (['--kernel', kernel] if kernel else []),
+        capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError('kmb code: ' + done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def total(said, *starts):
+    """Instructions of the classes that begin so."""
+    return sum(count for kernel in said['kernels']
+               for key, count in kernel.get('classes', {}).items()
+               if key.startswith(starts))
+
+
+def flags(said):
+    return {f['flag'] for k in said['kernels'] for f in k.get('flags', [])}
+
+
+def unread(said):
+    return [k['classes_absent'] for k in said['kernels']
+            if 'classes_absent' in k]
+
+
+#: What is captured; what its code must show; part of its kernels' names.
+WANTED = {
+    'cublas_bf16': ('', 'HGMMA is used',
+                    lambda s: total(s, 'hgmma') > 0),
+    'triton_copy': ('triton_copy', 'loads and stores of 16 bytes, no others',
+                    lambda s: total(s, 'global_load_16') > 0 and
+                    total(s, 'global_store_16') > 0 and
+                    total(s, 'global_load_') == total(s, 'global_load_16')),
+    'spills': ('spills', 'local traffic, flag SPILLS',
+               lambda s: total(s, 'local_load_', 'local_store_') > 0 and
+               'SPILLS' in flags(s)),
+    'scalar_copy': ('copy_narrow', 'flag NARROW_LOADS',
+                    lambda s: 'NARROW_LOADS' in flags(s)),
+}
+
+
+def judge(report, tool, name, folder):
+    kernel, bar, holds = WANTED[name]
+    files = sorted(glob.glob(os.path.join(folder, '*.cubin')))
+    row = {'name': name, 'bar': bar, 'files': [], 'ok': False}
+    report['bars'].append(row)
+    if not files:
+        row['why'] = 'no image was captured'
+    for path in files:
+        said = read(tool, path, kernel or None)
+        with open(path, 'rb') as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        row['files'].append({
+            'file': os.path.basename(path), 'sha256': digest,
+            'kernels': [{k: v for k, v in one.items() if k != 'loops'}
+                        for one in said['kernels'][:8]]})
+        row['ok'] = row['ok'] or holds(said)
+        if unread(said):
+            row['why'] = unread(said)[0]
+    print('%-14s %s: %s %s' % (name, bar, 'yes' if row['ok'] else 'NO',
+                               row.get('why', '')), flush=True)
+    return row
+
+
+def extracted(program):
+    """Hashes of the cubins that cuobjdump takes out of a program."""
+    tool = next((t for t in ['cuobjdump'] + sorted(
+        glob.glob('/usr/local/cuda*/bin/cuobjdump')) if subprocess.run(
+            ['sh', '-c', 'command -v ' + t], capture_output=True,
+            check=False).returncode == 0), None)
+    if tool is None:
+        raise RuntimeError('there is no cuobjdump')
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([tool, '-xelf', 'all', os.path.abspath(program)],
+                       cwd=folder, check=True, capture_output=True)
+        found = {}
+        for path in glob.glob(os.path.join(folder, '*.cubin')):
+            with open(path, 'rb') as file:
+                found[os.path.basename(path)] = hashlib.sha256(
+                    file.read()).hexdigest()
+    return found
+
+
+def same_image(report, program, row):
+    hashes = extracted(program)
+    captured = [f['sha256'] for f in row['files']]
+    ok = bool(captured) and all(h in hashes.values() for h in captured)
+    report['bars'].append({
+        'name': 'the captured image is what cuobjdump extracts', 'ok': ok,
+        'bar': 'the same SHA-256', 'captured': captured, 'cuobjdump': hashes})
+    print('captured %s, cuobjdump %s: %s' % (
+        captured, sorted(hashes.values()), 'the same' if ok else 'NOT the same'))
+
+
+def main(tool, program, folder, output):
+    report = front.about(torch=torch.__version__, bars=[], failed=[])
+    if DRY:
+        print('SKIPPED: torch finds no CUDA GPU')
+        return 77
+    torch.empty(1, device='cuda')
+    device = kmb.Device('cuda:0')
+    library = ctypes.CDLL(os.path.abspath(program))
+    makers = {'cublas_bf16': product, 'triton_copy': triton,
+              'spills': lambda: of_library('run_spills', library),
+              'scalar_copy': lambda: of_library('run_narrow', library)}
+
+    def one(name):
+        where = os.path.join(folder, name)
+        if name == 'scalar_copy':  # of the image that is loaded by now
+            where = os.path.join(folder, 'spills')
+        else:
+            front.capture_code(device, waited(makers[name]()), where)
+        row = judge(report, tool, name, where)
+        if name == 'spills':
+            same_image(report, program, row)
+
+    for name in WANTED:
+        try:
+            one(name)
+        except Exception as error:  # one that fails hides no other
+            report['failed'].append('%s: %s' % (name, error))
+            print('%s: %s' % (name, error), file=sys.stderr, flush=True)
+        front.save(output, report)
+    return 1 if report['failed'] or not all(
+        b['ok'] for b in report['bars']) else 0
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,433 @@
+#!/usr/bin/env python3
+"""What a faster kernel is worth in a real decode step: RMS norm, matrix
+products and attention through PyTorch, eagerly and as a CUDA graph, one kernel
+swapped for slower and faster ones. The step's new length as `kmb payoff`
+predicts it from a recording of the old step and from both kernels alone,
+beside the one that is measured.
+
+usage: payoff_step.py measure KERNELS FOLDER    recordings, results, times
+       payoff_step.py predict KMB FOLDER        FOLDER/payoff.json; no GPU
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+# A step's sizes: layers, width, inner width, heads of keys, cached tokens.
+SHAPES = {'wide': (4, 4096, 14336, 8, 2048), 'small': (4, 1024, 3584, 2, 256)}
+MODES = ['eager', 'graph']
+TOKENS, HEAD = 8, 128
+# What is measured in turns: rounds, steps a round; steps that are recorded.
+ROUNDS, STEPS, RECORDED = 8, 40, 20
+# Kernel: threads of a block; rows a warp has of the weights.
+NORMS = {'step_norm_fast': 1024, 'step_norm_mid': 128, 'step_norm_slow': 32,
+         'step_norm_slowest': 32}
+DOWNS = {'step_down_slow': 1, 'step_down_mid': 1, 'step_down_fast': 1,
+         'step_down_faster': 4}
+OLD = {'norm': 'step_norm_mid', 'down': 'step_down_mid'}
+SWAPS = [('down', 'step_down_slow'), ('down', 'step_down_fast'),
+         ('down', 'step_down_faster'), ('norm', 'step_norm_fast'),
+         ('norm', 'step_norm_slow'), ('norm', 'step_norm_slowest')]
+BAR_PCT = 3
+
+
+class Kit:
+    """PyTorch, and the kernels that are swapped. Without a GPU everything runs
+    small and on the processor, to try this program."""
+
+    def __init__(self, path):
+        import torch
+        import gpu_front
+        import kmb
+        self.torch, self.front, self.kmb = torch, gpu_front, kmb
+        self.dry = not torch.cuda.is_available()
+        self.where = 'cpu' if self.dry else 'cuda'
+        self.dtype = torch.float32 if self.dry else torch.bfloat16
+        self.kernels = gpu_front.Kernels(path)
+        if self.dry:
+            torch.set_num_threads(1)
+        else:
+            torch.empty(1, device='cuda')  # makes the context
+        self.device = kmb.Device('host' if self.dry else 'cuda:0')
+
+    def new(self, *shape, scale=1.0):
+        torch = self.torch
+        return ((torch.rand(*shape, device=self.where) * 2 - 1) * scale).to(
+            self.dtype)
+
+    def stream(self):
+        return self.torch.cuda.current_stream().cuda_stream
+
+    def norm(self, name, x, weight, out):
+        if self.dry:
+            out.copy_(x * self.torch.rsqrt(
+                (x * x).mean(-1, keepdim=True) + 1e-6) * weight)
+            return
+        self.kernels.launch(name, self.stream(), x.shape[0], NORMS[name],
+                            [x.data_ptr(), weight.data_ptr(), out.data_ptr(),
+                             x.shape[1]])
+
+    def down(self, name, weights, x, out):
+        if self.dry:
+            self.torch.mm(x, weights.t(), out=out)
+            return
+        rows, inner = weights.shape
+        self.kernels.launch(name, self.stream(), -(-rows // (8 * DOWNS[name])),
+                            256, [weights.data_ptr(), x.data_ptr(),
+                                  out.data_ptr(), inner, rows])
+
+    def wait(self):
+        if not self.dry:
+            self.torch.cuda.synchronize()
+
+
+class Step:
+    """One step of a model; `names` says which kernels it uses."""
+
+    def __init__(self, kit, layers, width, inner, groups, cached):
+        self.kit, self.width, self.inner = kit, width, inner
+        self.groups, self.rows = groups, width // HEAD + 2 * groups
+        self.x = kit.new(TOKENS, width)
+        self.h = kit.torch.empty_like(self.x)
+        self.out = kit.torch.empty_like(self.x)
+        self.layers = [{
+            'norms': [kit.new(width), kit.new(width)],
+            'qkv': kit.new(self.rows * HEAD, width, scale=width ** -0.5),
+            'o': kit.new(width, width, scale=width ** -0.5),
+            'up': kit.new(2 * inner, width, scale=width ** -0.5),
+            'down': kit.new(width, inner, scale=inner ** -0.5),
+            'k': kit.new(TOKENS * groups, cached, HEAD),
+            'v': kit.new(TOKENS * groups, cached, HEAD),
+        } for _ in range(layers)]
+
+    def attention(self, layer, qkv):
+        torch, g = self.kit.torch, self.groups
+        q, k, v = qkv.view(TOKENS, self.rows, HEAD).split(
+            [self.rows - 2 * g, g, g], 1)
+        layer['k'][:, -1].copy_(k.reshape(TOKENS * g, HEAD))
+        layer['v'][:, -1].copy_(v.reshape(TOKENS * g, HEAD))
+        q = q.reshape(TOKENS * g, -1, HEAD)
+        scores = torch.bmm(q, layer['k'].transpose(1, 2)) * HEAD ** -0.5
+        mixed = torch.bmm(torch.softmax(scores, -1), layer['v'])
+        return mixed.reshape(TOKENS, self.width)
+
+    def run(self, names):
+        kit, torch = self.kit, self.kit.torch
+        x = self.x
+        for layer in self.layers:
+            kit.norm(names['norm'], x, layer['norms'][0], self.h)
+            qkv = torch.mm(self.h, layer['qkv'].t())
+            x = x + torch.mm(self.attention(layer, qkv), layer['o'].t())
+            kit.norm(names['norm'], x, layer['norms'][1], self.h)
+            both = torch.mm(self.h, layer['up'].t())
+            half = torch.nn.functional.silu(both[:, :self.inner]) * \
+                both[:, self.inner:]
+            kit.down(names['down'], layer['down'], half, self.out)
+            x = x + self.out
+        return x
+
+    def call(self, mode, names):
+        """Runs it eagerly, or replays a graph of it."""
+        torch = self.kit.torch
+        if mode == 'eager' or self.kit.dry:
+            return lambda: self.run(names)
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self.run(names)
+        side.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.run(names)
+        return graph.replay
+
+
+class Measurement:
+    """All that needs the GPU; what is there already is kept in files, so that
+    a time limit costs only the rest."""
+
+    def __init__(self, path, folder):
+        self.kit, self.folder = Kit(path), folder
+        self.report = self.kit.front.about(
+            torch=self.kit.torch.__version__, dry=self.kit.dry, alone={},
+            steps=[], errors={}, failed=[])
+
+    def file(self, *parts):
+        return os.path.join(self.folder, '-'.join(parts) + '.json')
+
+    def attempt(self, what, call, *arguments):
+        try:
+            call(*arguments)
+        except Exception as error:  # one that fails hides no other
+            self.report['failed'].append('%s: %s' % (what, error))
+            print('%s: %s' % (what, error), file=sys.stderr, flush=True)
+        self.kit.front.save(self.file('measured'), self.report)
+
+    def timed(self, call, count):
+        took = []
+        for _ in range(count):
+            begin = time.perf_counter_ns()
+            call()
+            self.kit.wait()
+            took.append(time.perf_counter_ns() - begin)
+        return took
+
+    def in_turns(self, calls):
+        """Steps of each in turns, so that clocks are shared."""
+        rounds, steps = (2, 5) if self.kit.dry else (ROUNDS, STEPS)
+        took = [[] for _ in calls]
+        for call in calls:
+            self.timed(call, steps // 4)
+        for turn in range(rounds):
+            order = list(range(len(calls)))
+            for i in order if turn % 2 else reversed(order):
+                took[i] += self.timed(calls[i], steps)
+        return took
+
+    def record(self, call, to):
+        """Steps as ranges."""
+        if self.kit.dry:
+            made_up(to)
+            return
+        recording = self.kit.front.Recording(self.kit.device)
+        for _ in range(RECORDED):
+            recording.begin('step')
+            call()
+            self.kit.wait()
+            recording.end()
+        recording.finish(to)
+
+    def profile(self, call, to):
+        """The same by PyTorch's profiler."""
+        from torch.profiler import ProfilerActivity, profile, record_function
+        with profile(activities=[ProfilerActivity.CPU,
+                                 ProfilerActivity.CUDA]) as seen:
+            for _ in range(5):
+                with record_function('step'):
+                    call()
+                    self.kit.wait()
+        seen.export_chrome_trace(to)
+
+    def alone(self, shape, kind, name):
+        """One kernel, its weights cold, its input just written."""
+        kit = self.kit
+        _, width, inner, _, _ = SHAPES[shape]
+        out = kit.torch.empty(TOKENS, width, dtype=kit.dtype, device=kit.where)
+        if kind == 'norm':
+            args = (kit.new(TOKENS, width), kit.new(width), out)
+
+            def fn(x, weights, out):
+                kit.norm(name, x, weights, out)
+        else:
+            args = (kit.new(TOKENS, inner), kit.new(width, inner), out)
+
+            def fn(x, weights, out):
+                kit.down(name, weights, x, out)
+
+        result = kit.kmb.bench(fn, args, name=name, warm=['x'],
+                               outputs=['out'],
+                               max_wall_ms=200 if kit.dry else 0)
+        kit.kmb.save(self.file('alone', shape, name), result)
+        self.report['alone'].setdefault(shape, {})[name] = {
+            'us': result.time_us, 'timer': result['timer'],
+            'cache': result['cache_state'], 'mode': result['launch_mode']}
+        print('%s %-18s %8.3f us alone' % (shape, name, result.time_us),
+              flush=True)
+
+    def check(self, shape):
+        """Each version against PyTorch, at this shape's sizes."""
+        kit = self.kit
+        _, width, inner, _, _ = SHAPES[shape]
+        x, weight, out = kit.new(TOKENS, width), kit.new(width), \
+            kit.new(TOKENS, width)
+        wide, weights = kit.new(TOKENS, inner), kit.new(width, inner)
+        norm = x.float() * kit.torch.rsqrt(
+            x.float().pow(2).mean(-1, keepdim=True) + 1e-6) * weight.float()
+        product = wide.float() @ weights.float().t()
+        for name in NORMS:
+            kit.norm(name, x, weight, out)
+            self.close(name, out, norm)
+        for name in DOWNS:
+            kit.down(name, weights, wide, out)
+            self.close(name, out, product)
+
+    def close(self, name, got, reference):
+        error = float((got.float() - reference).norm() / reference.norm())
+        errors = self.report['errors']
+        errors[name] = max(error, errors.get(name, 0))
+        if not error < 0.01:
+            raise RuntimeError('%s is wrong by %g' % (name, error))
+
+    def swap(self, step, shape, mode, base, kind, name):
+        key = '%s-%s' % (shape, mode)
+        middle = self.kit.front.middle
+        call = step.call(mode, dict(OLD, **{kind: name}))
+        old, new = map(middle, self.in_turns([base, call]))
+        self.report['steps'].append({'shape': shape, 'mode': mode,
+                                     'kind': kind, 'name': name,
+                                     'old_ns': old, 'new_ns': new})
+        print('%s %-18s %10.1f -> %10.1f us a step' % (
+            key, name, old[0] / 1e3, new[0] / 1e3), flush=True)
+        self.record(call, self.file('swapped', key, name))
+
+    def one_mode(self, step, shape, mode):
+        key = '%s-%s' % (shape, mode)
+        base = step.call(mode, OLD)
+        self.timed(base, 20)
+        self.attempt(key + ' recording', self.record, base,
+                     self.file('step', key))
+        for kind, name in SWAPS:
+            self.attempt(key + ' ' + name, self.swap, step, shape, mode, base,
+                         kind, name)
+        if shape == 'wide' and not self.kit.dry:
+            self.attempt(key + ' profiler', self.profile, base,
+                         self.file('profiler', key))
+
+    def all(self):
+        if self.kit.dry:
+            SHAPES.update(wide=(2, 256, 512, 1, 16), small=(1, 256, 256, 1, 16))
+        for shape, sizes in SHAPES.items():
+            self.attempt(shape + ' check', self.check, shape)
+            for kind, name in sorted(set(SWAPS) | set(OLD.items())):
+                self.attempt('%s %s alone' % (shape, name), self.alone, shape,
+                             kind, name)
+            step = Step(self.kit, *sizes)
+            for mode in MODES:
+                self.attempt('%s %s' % (shape, mode), self.one_mode, step,
+                             shape, mode)
+        return 1 if self.report['failed'] else 0
+
+
+def measure(path, folder):
+    os.makedirs(folder, exist_ok=True)
+    measurement = Measurement(path, folder)
+    measurement.kit.torch.manual_seed(0)
+    with measurement.kit.torch.no_grad():
+        return measurement.all()
+
+
+def made_up(to):
+    """A trace in which both kernels run, and the host waits for them."""
+    events, at = [], 0.0
+    for step in range(RECORDED):
+        begin = at
+        for i, name in enumerate(['step_norm_mid', 'gemm', 'step_down_mid']):
+            call = {'ph': 'X', 'cat': 'cuda_driver', 'name': 'cuLaunchKernel',
+                    'pid': 1, 'tid': 1, 'ts': at, 'dur': 4,
+                    'args': {'correlation': 10 * step + i}}
+            kernel = {'ph': 'X', 'cat': 'kernel', 'name': name, 'pid': 0,
+                      'tid': 7, 'ts': begin + 10 + 100 * i, 'dur': 99,
+                      'args': {'correlation': 10 * step + i, 'device': 0,
+                               'stream': 7, 'context': 1}}
+            events += [call, kernel]
+            at += 6
+        events.append({'ph': 'X', 'cat': 'cuda_runtime', 'pid': 1, 'tid': 1,
+                       'name': 'cudaDeviceSynchronize', 'ts': at,
+                       'dur': begin + 315 - at,
+                       'args': {'correlation': 10 * step + 9}})
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'step',
+                       'pid': 1, 'tid': 1, 'ts': begin, 'dur': 320})
+        at = begin + 330
+    with open(to, 'w', encoding='utf-8') as file:
+        json.dump({'traceEvents': events, 'deviceProperties': [
+            {'id': 0, 'name': 'none'}]}, file)
+
+
+def payoff(kmb, *arguments):
+    """What the command says, or None and why."""
+    done = subprocess.run([kmb, 'payoff', *arguments, '--json'],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        return None, done.stderr.strip()
+    said = json.loads(done.stdout)
+    if 'predicted_ns' not in said:
+        return said, said.get('verdict', 'no prediction')
+    return said, ''
+
+
+def judged(row, said, swapped_ns):
+    """The bar: within 3% of the measured step, or of the interval that it and
+    the prediction have. The step is that without a tracer: what the recording
+    says in parts is scaled to it."""
+    share = said['predicted_ns'] / said['step_ns']
+    old, new = row['old_ns'], row['new_ns']
+    predicted = share * old[0]
+    low = said.get('predicted_low_ns', said['predicted_ns']) / \
+        said['step_ns'] * old[1]
+    high = said.get('predicted_high_ns', said['predicted_ns']) / \
+        said['step_ns'] * old[2]
+    off = 100 * (predicted / new[0] - 1)
+    row.update(predicted_ns=predicted, predicted_low_ns=low,
+               predicted_high_ns=high, off_pct=off, bar_pct=BAR_PCT,
+               recorded_step_ns=said['step_ns'] / said['steps'],
+               ok=abs(off) <= BAR_PCT or (low <= new[2] and high >= new[1]),
+               launches=said['launches'] / said['steps'],
+               ratio=said['ratio'], in_step_ns=said['in_step_ns'],
+               hidden_ns=said.get('hidden_ns', 0) / said['steps'],
+               host_ns=said.get('host_ns', 0) / said['steps'],
+               verdict=said['verdict'], notes=said.get('notes', []))
+    if swapped_ns:
+        row['recorded_new_ns'] = swapped_ns
+        row['recorded_off_pct'] = 100 * (
+            said['predicted_ns'] / said['steps'] / swapped_ns - 1)
+
+
+def predict(kmb, folder):
+    def named(*parts):
+        return os.path.join(folder, '-'.join(parts) + '.json')
+
+    with open(named('measured'), encoding='utf-8') as file:
+        report = json.load(file)
+    for row in report['steps']:
+        shape, key = row['shape'], '%s-%s' % (row['shape'], row['mode'])
+        old = OLD[row['kind']]
+        change = [named('alone', shape, old),
+                  named('alone', shape, row['name'])]
+        how = ['--range', 'step', '--any-device'] if report['dry'] else \
+            ['--range', 'step']
+        said, why = payoff(kmb, named('step', key), *change, *how)
+        if why:  # the result names no kernel of the step
+            row['unnamed'] = why
+            said, why = payoff(kmb, named('step', key), *change, *how,
+                               '--kernel', '^%s$' % old)
+        row['why'] = why
+        if why:
+            row['ok'] = False
+            print('%-12s %-18s %s' % (key, row['name'], why))
+            continue
+        again, _ = payoff(kmb, named('swapped', key, row['name']), '--ratio',
+                          '1', '--kernel', '^%s$' % row['name'], *how)
+        judged(row, said, again['step_ns'] / again['steps'] if again else 0)
+        print('%-12s %-18s ratio %.3f, step %9.1f us, predicted %9.1f, '
+              'measured %9.1f: %+.2f%%%s' % (
+                  key, row['name'], row['ratio'], row['old_ns'][0] / 1e3,
+                  row['predicted_ns'] / 1e3, row['new_ns'][0] / 1e3,
+                  row['off_pct'], '' if row['ok'] else '*'))
+    report['profiler'] = {}
+    for path in sorted(glob.glob(named('profiler', '*'))):
+        said, why = payoff(kmb, path, '--ratio', '0.5', '--range', 'step',
+                           '--kernel', '^%s$' % OLD['down'])
+        report['profiler'][os.path.basename(path)] = {
+            'why': why, 'verdict': said['verdict'] if said else None}
+    rows = report['steps']
+    report['bars'] = [
+        {'name': 'payoff, %s: steps that were predicted' % mode,
+         'value': sum(r['ok'] for r in rows if r['mode'] == mode),
+         'bar': 'all of %d, at least five swaps' % sum(
+             r['mode'] == mode for r in rows),
+         'ok': len({r['name'] for r in rows if r['mode'] == mode}) >= 5 and
+         all(r['ok'] for r in rows if r['mode'] == mode)} for mode in MODES]
+    with open(named('payoff'), 'w', encoding='utf-8') as file:
+        json.dump(report, file, indent=1)
+        file.write('\n')
+    return 0 if all(b['ok'] for b in report['bars']) else 1
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 4 or sys.argv[1] not in ('measure', 'predict'):
+        sys.exit(__doc__)
+    sys.exit({'measure': measure, 'predict': predict}[sys.argv[1]](
+        *sys.argv[2:]))
