@@ -153,6 +153,7 @@ static void a_callback_that_fails_on_one_rank_fails_on_all(void) {
   for (uint64_t at = 1; at < 100; at += 14) {
     static party p;
     party_begin(&p, 2, NULL, 0);
+    p.params.skew_samples = 1;
     p.guests[0].t.op.fail_at = at;
     p.guests[0].t.op.status = 42;
     for (int r = 0; r < 2; r++) {
@@ -188,6 +189,7 @@ static void any_failing_function_of_one_rank_is_everybodys(void) {
       snprintf(spec, sizeof spec, "fail=%s@%d:-16", slots[s], at);
       const char *const specs[] = {"", spec, ""};
       party_begin(&p, 3, specs, 3);
+      p.params.skew_samples = 1;
       for (int r = 0; r < 3; r++) {
         with_buffers(&p.guests[r].t, MIB);
         p.guests[r].t.p.max_samples = 10;
@@ -219,6 +221,8 @@ static void memory_that_one_rank_lacks_is_everybodys_failure(void) {
   bool failed = true;
   for (uint64_t at = 1; failed; at += heap_step()) {
     party_begin(&p, 2, NULL, 0);
+    p.params.skew_samples = 1;
+    p.params.barrier = KMB_BARRIER_FLAG;
     for (int r = 0; r < 2; r++) {
       with_buffers(&p.guests[r].t, 4096);
       p.guests[r].t.p.max_samples = 10;
