@@ -74,7 +74,7 @@ static void functions_and_ranks_are_checked(void) {
 }
 
 static void refused_params(const kmb_comm_params *params, const char *words) {
-  kmb_comm *comms[2] = {NULL, NULL};
+  kmb_comm *comms[2] = {(kmb_comm *)comms, (kmb_comm *)comms};
   REQUIRE_STATUS(kmb_comm_threads_create(2, params, comms), KMB_ERR_INVALID);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), words);
   REQUIRE(!comms[0] && !comms[1]);
