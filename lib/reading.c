@@ -23,6 +23,9 @@ static void set_ceiling(kmbi_run *run, const kmb_ceiling *c, kmb_value value,
   if (c->threads)
     snprintf(where, sizeof where, ", %u thread%s", (unsigned)c->threads,
              c->threads == 1 ? "" : "s");
+  else if (c->source == KMB_SOURCE_MEASURED && c->bytes)
+    snprintf(where, sizeof where, " of %.4g GiB, warm",
+             (double)c->bytes / 1073741824);
   if (c->variant)
     snprintf(how, sizeof how, " (%.90s%s)", c->variant,
              c->flags & KMB_CEILING_SPARSE ? ", sparse" : "");

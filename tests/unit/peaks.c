@@ -165,6 +165,50 @@ static void capped_parts_are_never_computed(void) {
                  KMB_ERR_UNAVAILABLE);
 }
 
+/* Whether the item stands in the list of one of the rows from `from` on. */
+static bool listed(const char *item, kmb_part_value list, uint64_t from) {
+  for (uint64_t i = from; i < kmb_peaks_count(NULL); i++) {
+    const kmb_part *part = NULL;
+    const char *text = NULL, *rev = NULL;
+    char items[320], revised[64];
+    REQUIRE_OK(kmb_peaks_get(NULL, i, &part));
+    if (kmb_part_text(part, list, &text)) continue;
+    if (kmb_part_text(part, KMB_PART_PCI_REV, &rev)) rev = "";
+    snprintf(items, sizeof items, "%s", text);
+    for (char *at = strtok(items, "|"); at; at = strtok(NULL, "|")) {
+      bool pci = list == KMB_PART_PCI_IDS;
+      snprintf(revised, sizeof revised, "%s%s", at, pci ? rev : "");
+      if (strcmp(revised, item) == 0) return true;
+    }
+  }
+  return false;
+}
+
+static void nothing_names_two_rows(void) {
+  static const kmb_part_value lists[] = {KMB_PART_NAME, KMB_PART_DRIVER_NAMES,
+                                         KMB_PART_PCI_IDS};
+  uint64_t seen = 0;
+  for (uint64_t i = 0; i < kmb_peaks_count(NULL); i++)
+    for (int k = 0; k < 3; k++) {
+      const kmb_part *part = NULL;
+      const char *text = NULL, *rev = NULL;
+      REQUIRE_OK(kmb_peaks_get(NULL, i, &part));
+      REQUIRE_OK(kmb_part_text(part, lists[k], &text));
+      if (lists[k] != KMB_PART_PCI_IDS ||
+          kmb_part_text(part, KMB_PART_PCI_REV, &rev))
+        rev = "";
+      for (const char *at = text; *at;
+           at += strcspn(at, "|"), at += *at == '|') {
+        char item[96];
+        snprintf(item, sizeof item, "%.*s%s", (int)strcspn(at, "|"), at, rev);
+        REQUIRE(listed(item, lists[k], i));
+        if (listed(item, lists[k], i + 1)) REQUIRE_STR(item, "of one row");
+        seen++;
+      }
+    }
+  REQUIRE(seen > 120);
+}
+
 static void people_say_the_whole_name(void) {
   const kmb_part *part = NULL;
   const char *name = NULL;
@@ -581,6 +625,7 @@ int main(void) {
   RUN(a_rate_beyond_all_numbers_is_invalid);
   RUN(rates_give_the_datasheets_figures_at_its_clocks);
   RUN(capped_parts_are_never_computed);
+  RUN(nothing_names_two_rows);
   RUN(people_say_the_whole_name);
   RUN(finding_needs_something_to_find);
   RUN(values_have_their_kinds);

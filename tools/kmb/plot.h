@@ -55,7 +55,9 @@ bool canvas_take_text(canvas *c, const box *limits, double x, double y,
                       double size, double angle, const char *text);
 void canvas_take(canvas *c, box box);
 
-enum { NAME = 192, POINTS = 512, ROOFS = 64 };
+enum { NAME = 192, POINTS = 512, ROOFS = 64, SOURCES = 8, SOURCE = 400 };
+/* Between the parts of a point's name: the result's, then each axis. */
+#define PART "\x1f"
 
 /* A ceiling of some results. */
 typedef struct roof {
@@ -76,10 +78,34 @@ typedef struct point {
 typedef struct chart {
   roof roofs[ROOFS];
   point points[POINTS];
-  int roof_count, point_count;
+  int roof_count, point_count, source_count;
   char devices[NAME];
+  char sources[SOURCES][SOURCE]; /* of datasheets, with how far they are to be
+                                    trusted */
 } chart;
 
+/* Points that would cover each other share a marker with their numbers. */
+typedef struct group {
+  double x, y;
+  int first, points;
+  bool above;
+  char numbers[32]; /* from 1: "3, 5–7"; of too many the first */
+} group;
+
+typedef struct groups {
+  group all[POINTS];
+  int of[POINTS]; /* each point's; -1: not drawn */
+  int count;
+} groups;
+
+/* A point joins the nearest group that it would cover, or founds one. */
+void groups_add(groups *g, int index, double x, double y, bool above);
+/* Once all are there. */
+void groups_number(groups *g, int points);
+/* A point's name, without the parts that all points share; and those parts, ""
+ * if there are none. */
+void chart_brief(const chart *c, int index, char text[NAME]);
+void chart_shared(const chart *c, char text[NAME]);
 /* False if there is no room. */
 bool chart_add(chart *c, const kmb_result *r);
 /* As wide as all pictures, and so high. */

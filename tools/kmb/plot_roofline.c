@@ -335,32 +335,51 @@ static bool is_drawn(const point *p) {
   return p->intensity > 0 && p->flops > 0;
 }
 
-static void draw_marker(const frame *f, double x, double y, int number,
-                        bool above) {
-  char text[16];
-  cairo_t *cairo = f->canvas->cairo;
-  double radius = number < 100 ? 10 : 13;
-  canvas_colour(f->canvas, above ? alarm : point_colour);
-  cairo_arc(cairo, x, y, radius, 0, 2 * M_PI);
-  cairo_fill(cairo);
-  snprintf(text, sizeof text, "%d", number);
-  double width = canvas_text_width(f->canvas, 12, true, text);
-  canvas_colour(f->canvas, (rgb){1, 1, 1});
-  canvas_text(f->canvas, x - width / 2, y + 4.5, 12, true, 0, text);
+static void make_groups(const frame *f, groups *g) {
+  g->count = 0;
+  for (int i = 0; i < f->chart->point_count; i++) {
+    const point *p = &f->chart->points[i];
+    g->of[i] = -1;
+    if (!is_drawn(p)) continue;
+    groups_add(g, i, to_x(f, p->intensity), to_y(f, p->flops), p->above);
+  }
+  groups_number(g, f->chart->point_count);
 }
 
-/* The name beside its point, if there is room; it stands below in any case. */
-static void name_point(const frame *f, const point *p) {
-  char text[NAME];
-  double x = to_x(f, p->intensity), y = to_y(f, p->flops);
-  memcpy(text, p->name, sizeof text);
+/* Half of what a marker is wider than a disc. */
+static double half_width(canvas *c, const char *numbers) {
+  return fmax(0, canvas_text_width(c, 12, true, numbers) / 2 - 6);
+}
+
+static void draw_marker(canvas *c, double x, double y, const char *numbers,
+                        bool above) {
+  double half = half_width(c, numbers);
+  double width = canvas_text_width(c, 12, true, numbers);
+  cairo_set_line_cap(c->cairo, CAIRO_LINE_CAP_ROUND);
+  canvas_colour(c, (rgb){1, 1, 1});
+  canvas_line(c, x - half, y, x + half, y, 22, false);
+  canvas_colour(c, above ? alarm : point_colour);
+  canvas_line(c, x - half, y, x + half, y, 20, false);
+  cairo_set_line_cap(c->cairo, CAIRO_LINE_CAP_BUTT);
+  canvas_colour(c, (rgb){1, 1, 1});
+  canvas_text(c, x - width / 2, y + 4.5, 12, true, 0, numbers);
+}
+
+/* The name beside its point, if there is room; it stands below in any case. Of
+ * several points the first one's. */
+static void name_group(const frame *f, const group *g) {
+  char text[NAME], more[24] = "";
+  double side = 14 + half_width(f->canvas, g->numbers);
+  chart_brief(f->chart, g->first, text);
   canvas_fit(f->canvas, SMALL, 260, text);
+  if (g->points > 1) snprintf(more, sizeof more, " and %d more", g->points - 1);
+  strncat(text, more, sizeof text - strlen(text) - 1);
   double width = canvas_text_width(f->canvas, SMALL, false, text);
-  const double places[][2] = {{x + 14, y + 5},
-                              {x - 14 - width, y + 5},
-                              {x - width / 2, y + 26},
-                              {x - width / 2, y - 15}};
-  canvas_colour(f->canvas, p->above ? alarm : black);
+  const double places[][2] = {{g->x + side, g->y + 5},
+                              {g->x - side - width, g->y + 5},
+                              {g->x - width / 2, g->y + 26},
+                              {g->x - width / 2, g->y - 15}};
+  canvas_colour(f->canvas, g->above ? alarm : black);
   for (int i = 0; i < 4; i++) {
     if (!canvas_take_text(f->canvas, &f->area, places[i][0], places[i][1],
                           SMALL, 0, text))
@@ -370,32 +389,30 @@ static void name_point(const frame *f, const point *p) {
   }
 }
 
-static void draw_points(const frame *f, bool names) {
-  for (int i = 0; i < f->chart->point_count; i++) {
-    const point *p = &f->chart->points[i];
-    if (!is_drawn(p)) continue;
-    double x = to_x(f, p->intensity), y = to_y(f, p->flops);
-    if (names)
-      name_point(f, p);
-    else
-      draw_marker(f, x, y, i + 1, p->above);
-  }
+static void draw_points(const frame *f, const groups *g) {
+  for (int i = 0; i < g->count; i++)
+    name_group(f, &g->all[i]);
+  for (int i = 0; i < g->count; i++)
+    draw_marker(f->canvas, g->all[i].x, g->all[i].y, g->all[i].numbers,
+                g->all[i].above);
 }
 
 /* Points are not written over. */
-static void reserve(const frame *f) {
-  for (int i = 0; i < f->chart->point_count; i++) {
-    const point *p = &f->chart->points[i];
-    if (!is_drawn(p)) continue;
-    double x = to_x(f, p->intensity), y = to_y(f, p->flops);
-    canvas_take(f->canvas, (box){x - 12, y - 12, x + 12, y + 12});
+static void reserve(const frame *f, const groups *g) {
+  for (int i = 0; i < g->count; i++) {
+    const group *at = &g->all[i];
+    double side = 12 + half_width(f->canvas, at->numbers);
+    canvas_take(f->canvas,
+                (box){at->x - side, at->y - 12, at->x + side, at->y + 12});
   }
 }
 
-static void draw_row(canvas *c, const point *p, int number, double y) {
-  char text[NAME], value[48];
-  draw_marker(&(frame){.canvas = c}, LEFT - 20, y - 5, number, p->above);
-  memcpy(text, p->name, sizeof text);
+static void draw_row(canvas *c, const chart *of, int index, double y) {
+  char text[NAME], value[48], number[16];
+  const point *p = &of->points[index];
+  snprintf(number, sizeof number, "%d", index + 1);
+  draw_marker(c, LEFT - 20, y - 5, number, p->above);
+  chart_brief(of, index, text);
   canvas_fit(c, TEXT, 520, text);
   canvas_colour(c, black);
   canvas_text(c, LEFT, y, TEXT, false, 0, text);
@@ -422,11 +439,40 @@ static void draw_row(canvas *c, const point *p, int number, double y) {
   }
 }
 
+/* Bytes of the text that fit, up to a space; all of it if it has none. */
+static size_t fitting(canvas *c, const char *text, double width) {
+  char head[SOURCE + 32];
+  size_t size = strlen(text);
+  while (size > 0) {
+    snprintf(head, sizeof head, "%.*s", (int)size, text);
+    if (canvas_text_width(c, 12, false, head) <= width) return size;
+    do
+      size--;
+    while (size > 0 && text[size] != ' ');
+  }
+  return strlen(text);
+}
+
+/* Where a datasheet's figures stand, in two lines; what is longer, `kmb peaks`
+ * has. */
+static void draw_source(canvas *c, const char *source, double y) {
+  const double width = WIDTH - LEFT - RIGHT;
+  char text[SOURCE + 32], head[SOURCE + 32];
+  snprintf(text, sizeof text, "figures of %s", source);
+  size_t first = fitting(c, text, width);
+  canvas_colour(c, grey);
+  snprintf(head, sizeof head, "%.*s", (int)first, text);
+  canvas_text(c, LEFT, y, 12, false, 0, head);
+  if (!text[first]) return;
+  canvas_fit(c, 12, width, text + first + 1);
+  canvas_text(c, LEFT, y + 15, 12, false, 0, text + first + 1);
+}
+
 static void draw_lists(canvas *to, const chart *of) {
   double y = TOP + PLOT + AXIS;
   char text[NAME + 64];
   for (int i = 0; i < of->point_count; i++)
-    draw_row(to, &of->points[i], i + 1, y += ROW);
+    draw_row(to, of, i, y += ROW);
   y += ROW / 2.0;
   for (int i = 0; i < of->roof_count; i++) {
     const roof *r = &of->roofs[i];
@@ -436,6 +482,8 @@ static void draw_lists(canvas *to, const chart *of) {
     canvas_colour(to, black);
     canvas_text(to, LEFT, y, TEXT, false, 0, text);
   }
+  for (int i = 0; i < of->source_count; i++)
+    draw_source(to, of->sources[i], (y += 2 * ROW) - ROW);
 }
 
 void draw_roofline(canvas *to, const chart *of) {
@@ -446,22 +494,27 @@ void draw_roofline(canvas *to, const chart *of) {
            of->devices);
   canvas_fit(to, 18, WIDTH - LEFT - RIGHT, title);
   canvas_colour(to, black);
-  canvas_text(to, LEFT, 36, 18, true, 0, title);
+  canvas_text(to, LEFT, 32, 18, true, 0, title);
+  chart_shared(of, title);
+  canvas_fit(to, TEXT, WIDTH - LEFT - RIGHT, title);
+  canvas_colour(to, grey);
+  canvas_text(to, LEFT, 51, TEXT, false, 0, title);
   if (set_range(&f)) {
+    groups g;
     draw_axes(&f);
-    reserve(&f);
+    make_groups(&f, &g);
+    reserve(&f, &g);
     draw_lines(&f);
     label_roofs(&f, true);
     label_roofs(&f, false);
-    draw_points(&f, true);
-    draw_points(&f, false);
+    draw_points(&f, &g);
   }
   draw_lists(to, of);
 }
 
 double roofline_height(const chart *of) {
   return TOP + PLOT + AXIS + FOOT +
-         ROW * (of->point_count + of->roof_count + 1.5);
+         ROW * (of->point_count + of->roof_count + 2 * of->source_count + 1.5);
 }
 
 static int plot(const chart *of, const char *output) {

@@ -59,11 +59,71 @@ static void name_point(point *p, const kmb_result *r) {
   for (uint64_t i = 0; i < kmb_result_axis_count(r); i++) {
     kmb_pair axis = {0};
     if (kmb_result_axis(r, i, &axis)) continue;
-    add_clean(p->name, sizeof p->name, i ? ", " : "  ");
+    strncat(p->name, PART, sizeof p->name - strlen(p->name) - 1);
     add_clean(p->name, sizeof p->name, axis.key);
     add_clean(p->name, sizeof p->name, "=");
     add_clean(p->name, sizeof p->name, axis.value);
   }
+}
+
+/* Parts of names. */
+
+/* The part after this one; NULL: there is none. */
+static const char *next_part(const char *at) {
+  const char *end = strpbrk(at, PART);
+  return end ? end + 1 : NULL;
+}
+
+static bool has_part(const char *name, const char *part, size_t size) {
+  for (const char *at = name; at; at = next_part(at))
+    if (strcspn(at, PART) == size && strncmp(at, part, size) == 0) return true;
+  return false;
+}
+
+static bool is_shared(const chart *c, const char *part, size_t size) {
+  for (int i = 0; i < c->point_count; i++)
+    if (!has_part(c->points[i].name, part, size)) return false;
+  return true;
+}
+
+/* The parts that are shared, or those that are not. */
+static void join(const chart *c, const char *name, bool shared,
+                 char text[NAME]) {
+  text[0] = '\0';
+  for (const char *at = name; at; at = next_part(at)) {
+    int size = (int)strcspn(at, PART);
+    size_t used = strlen(text);
+    if (is_shared(c, at, (size_t)size) != shared) continue;
+    snprintf(text + used, NAME - used, "%s%.*s", used ? ", " : "", size, at);
+  }
+}
+
+void chart_brief(const chart *c, int index, char text[NAME]) {
+  join(c, c->points[index].name, false, text);
+  if (*text) return;
+  memcpy(text, c->points[index].name, NAME);
+  for (char *at = text; *at; at++)
+    if (*at == *PART) *at = ' ';
+}
+
+void chart_shared(const chart *c, char text[NAME]) {
+  text[0] = '\0';
+  if (c->point_count > 1) join(c, c->points[0].name, true, text);
+}
+
+static void add_source(chart *c, const kmb_result *r) {
+  char text[SOURCE] = "";
+  const char *part = NULL, *source = NULL;
+  if (kmb_result_metadata_text(r, "peaks.part", &part) ||
+      kmb_result_metadata_text(r, "peaks.source", &source))
+    return;
+  add_clean(text, sizeof text, part);
+  add_clean(text, sizeof text, ": ");
+  add_clean(text, sizeof text, source);
+  for (int i = 0; i < c->source_count; i++)
+    if (strcmp(c->sources[i], text) == 0) return;
+  if (c->source_count < SOURCES)
+    memcpy(c->sources[c->source_count++], text, sizeof text);
 }
 
 static void add_device(chart *c, const kmb_result *r) {
@@ -79,6 +139,7 @@ bool chart_add(chart *c, const kmb_result *r) {
   point *p = &c->points[c->point_count++];
   name_point(p, r);
   add_device(c, r);
+  add_source(c, r);
   p->intensity = f64_of(r, KMB_VALUE_INTENSITY);
   p->flops = f64_of(r, KMB_VALUE_ACHIEVED_FLOPS);
   p->sol_pct = f64_of(r, KMB_VALUE_SOL_PCT);
