@@ -191,10 +191,15 @@ static double now_ns(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Short waits stay short, long ones leave the core to others. */
-static void rest(double waited_ns) {
+/* Short waits stay short, long ones leave the core to others. Who yields on a
+ * core that others want gets it back after milliseconds, who sleeps much
+ * sooner: so nobody yields for a while once that was seen. */
+#define YIELDING_NS 200e3
+enum { CROWDED = 256 };
+
+static void rest(const kmb_comm *comm, double waited_ns) {
   struct timespec t = {0, waited_ns < 10e6 ? 20000 : 500000};
-  if (waited_ns < 200e3)
+  if (waited_ns < YIELDING_NS && !comm->crowded)
     sched_yield();
   else
     nanosleep(&t, NULL);
@@ -247,7 +252,8 @@ static kmb_status missed(kmb_comm *comm, void *request, kmb_status status,
 
 static kmb_status await(kmb_comm *comm, void *request, double deadline_ns) {
   const kmb_comm_ops *ops = &comm->ops;
-  double started = now_ns();
+  double started = now_ns(), waited = 0;
+  if (comm->crowded) comm->crowded--;
   for (;;) {
     int32_t done = 0;
     kmbi_error_state before;
@@ -258,10 +264,13 @@ static kmb_status await(kmb_comm *comm, void *request, double deadline_ns) {
                 kmb_status_name(status));
     if (status) return missed(comm, request, status, 0);
     if (done) return KMB_OK;
-    double waited = now_ns() - started;
+    double then = waited;
+    waited = now_ns() - started;
+    if (waited - then > YIELDING_NS && then < YIELDING_NS)
+      comm->crowded = CROWDED;
     if (waited > deadline_ns)
       return missed(comm, request, KMB_ERR_TIMEOUT, deadline_ns);
-    rest(waited);
+    rest(comm, waited);
   }
 }
 

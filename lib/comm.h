@@ -54,6 +54,7 @@ struct kmb_comm {
   kmbi_record mine;
   uint32_t *stages; /* where each rank was heard of last */
   uint64_t sequence;
+  uint32_t crowded; /* exchanges for which cores count as taken by others */
   atomic_int busy;
   pid_t pid;
   kmb_status poison; /* KMB_OK: of use */

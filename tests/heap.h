@@ -20,8 +20,12 @@ typedef struct heap {
 enum { HEAP_GARBAGE = 1 << 16 }; /* bytes, at most */
 
 /* From one call that fails to the next. Valgrind takes minutes for all of them,
- * which the address sanitizer sees too: some are enough there. */
+ * which the address sanitizer sees too, and what the thread sanitizer looks for
+ * depends on few of them: some are enough there. */
 static inline uint64_t heap_step(void) {
+#ifdef __SANITIZE_THREAD__
+  return 7;
+#endif
   return getenv("KMB_VALGRIND") ? 19 : 1; // NOLINT(concurrency-mt-unsafe)
 }
 

@@ -233,7 +233,7 @@ static void a_rank_that_is_killed_in_any_exchange_hangs_nobody(void) {
   uint64_t last = 0;
   for (int after = 0; after < 2; after++) {
     killed_after = after;
-    for (uint64_t k = 1; kill_in(k); k += k < 8 ? 1 : 5)
+    for (uint64_t k = 1; kill_in(k); k += k < 8 ? 1 : 11)
       last = k;
   }
   REQUIRE(last > 60);

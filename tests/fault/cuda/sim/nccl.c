@@ -10,7 +10,8 @@ enum { INVALID_ARGUMENT = 4, MOST = 8 };
 
 typedef struct board {
   uint64_t arrived[MOST];
-  int size, joined, left;
+  int size, joined;
+  struct board *next;
 } board;
 
 struct ncclComm {
@@ -21,9 +22,9 @@ struct ncclComm {
   struct ncclComm *next;
 };
 
-/* What was ended, until the process ends: work that is let go may still look at
- * it. */
+/* Until the process ends: work that is let go may still look at them. */
 static struct ncclComm *graves;
+static board *boards;
 
 static void bury(struct ncclComm *c) {
   c->ended = 1;
@@ -43,6 +44,10 @@ kmbi_nccl_result ncclGetVersion(int *version) {
 kmbi_nccl_result ncclGetUniqueId(kmbi_nccl_id *id) {
   board *b = calloc(1, sizeof *b);
   if (!b) abort();
+  sim_relock();
+  b->next = boards;
+  boards = b;
+  sim_unlock();
   memset(id, 0, sizeof *id);
   memcpy(id, &b, sizeof(void *));
   return 0;
@@ -82,10 +87,8 @@ kmbi_nccl_result ncclCommCount(kmbi_nccl_comm comm, int *count) {
 
 kmbi_nccl_result ncclCommAbort(kmbi_nccl_comm comm) {
   sim_relock();
-  board *b = comm->on;
   bury(comm);
   sim_pump();
-  if (++b->left == b->joined) free(b);
   sim_unlock();
   return 0;
 }
