@@ -12,6 +12,8 @@ typedef struct job {
   kmbi_cu_function spin;
   kmbi_cu_pointer out;
   unsigned grid, threads, shared, launches;
+  unsigned fails; /* at this launch; 0: never */
+  bool twins;     /* the first kernel as the second, without shared memory */
   kmb_bench_params bench;
   kmb_counters *counters;
 } job;
@@ -21,8 +23,12 @@ static kmb_status launch(void *user, const kmb_launch *l) {
   const kmbi_cu_driver *cu = &j->b.cu;
   uint64_t cycles = 1000, longer = 20000;
   void *first[] = {&cycles, &j->out}, *second[] = {&longer, &j->out};
-  j->launches++;
-  if (cu->cuLaunchKernel(j->spin, 1, 1, 1, 1, 1, 1, 0, l->stream, first, NULL))
+  if (++j->launches == j->fails) return 42;
+  if (j->twins && cu->cuLaunchKernel(j->spin, j->grid, 2, 3, j->threads, 2, 1,
+                                     0, l->stream, first, NULL))
+    return KMB_ERR_VENDOR;
+  if (!j->twins &&
+      cu->cuLaunchKernel(j->spin, 1, 1, 1, 1, 1, 1, 0, l->stream, first, NULL))
     return KMB_ERR_VENDOR;
   if (cu->cuLaunchKernel(j->spin, j->grid, 2, 3, j->threads, 2, 1, j->shared,
                          l->stream, second, NULL))
@@ -216,6 +222,35 @@ static void how_often_it_is_launched(void) {
   kmb_op op = kmb_op_init();
   REQUIRE_STATUS(kmb_counters_launch(j.counters, 0, &op), KMB_ERR_UNAVAILABLE);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "whole iteration");
+  end(&j);
+}
+
+static void shared_memory_tells_launches_apart(void) {
+  job j;
+  kmb_occupancy o = kmb_occupancy_init();
+  start(&j);
+  j.twins = true;
+  j.shared = 100 << 10;
+  read_counters(&j, 0);
+  REQUIRE_OK(kmb_counters_occupancy(j.counters, 0, &o));
+  REQUIRE_EQ(o.blocks, BLOCKS);
+  REQUIRE(o.flags & KMB_OCCUPANCY_CHECKED);
+  o = occupancy(&j);
+  REQUIRE_EQ(o.blocks, 2);
+  REQUIRE(o.flags & KMB_OCCUPANCY_CHECKED);
+  end(&j);
+}
+
+/* The launch that the driver is asked about is a launch like others. */
+static void a_callback_that_fails_then_ends_it(void) {
+  job j;
+  start(&j);
+  j.fails = 2;
+  REQUIRE_EQ(kmb_counters_read(j.b.device, &j.bench, NULL, &j.counters), 42);
+  REQUIRE(!j.counters);
+  j.fails = 0;
+  read_counters(&j, 0);
+  REQUIRE(occupancy(&j).flags & KMB_OCCUPANCY_CHECKED);
   end(&j);
 }
 
@@ -431,6 +466,8 @@ int main(void) {
   RUN(a_driver_that_does_not_answer_is_no_failure);
   RUN(what_the_device_does_not_tell_is_unknown);
   RUN(how_often_it_is_launched);
+  RUN(shared_memory_tells_launches_apart);
+  RUN(a_callback_that_fails_then_ends_it);
   RUN(a_trace_says_it_of_the_longest_kernel);
   RUN(counters_have_it_compared);
   RUN(other_timers_say_why_they_do_not);
