@@ -2,6 +2,7 @@
 #include "comm.h"
 
 #include "error.h"
+#include "steady.h"
 #include "structs.h"
 
 #include <math.h>
@@ -185,12 +186,6 @@ kmb_status kmbi_comm_poison(kmb_comm *comm, kmb_status status,
   return poisoned(comm);
 }
 
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* Short waits stay short, long ones leave the core to others. Who yields on a
  * core that others want gets it back after milliseconds, who sleeps much
  * sooner: so nobody yields for a while once that was seen. */
@@ -252,7 +247,7 @@ static kmb_status missed(kmb_comm *comm, void *request, kmb_status status,
 
 static kmb_status await(kmb_comm *comm, void *request, double deadline_ns) {
   const kmb_comm_ops *ops = &comm->ops;
-  double started = now_ns(), waited = 0;
+  double started = kmbi_steady_ns(), waited = 0;
   if (comm->crowded) comm->crowded--;
   for (;;) {
     int32_t done = 0;
@@ -265,7 +260,7 @@ static kmb_status await(kmb_comm *comm, void *request, double deadline_ns) {
     if (status) return missed(comm, request, status, 0);
     if (done) return KMB_OK;
     double then = waited;
-    waited = now_ns() - started;
+    waited = kmbi_steady_ns() - started;
     if (waited - then > YIELDING_NS && then < YIELDING_NS)
       comm->crowded = CROWDED;
     if (waited > deadline_ns)

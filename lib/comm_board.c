@@ -3,9 +3,9 @@
 #include "comm_board.h"
 
 #include "error.h"
+#include "steady.h"
 
 #include <stdio.h>
-#include <time.h>
 
 /* How often ranks that are missing are looked after. */
 #define LOOK_NS 5e6
@@ -46,9 +46,7 @@ static void collect(kmbi_seat *seat) {
 }
 
 static bool looks_now(kmbi_seat *seat) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  double now = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+  double now = kmbi_steady_ns();
   if (now - seat->looked_ns < LOOK_NS) return false;
   seat->looked_ns = now;
   return true;

@@ -5,6 +5,7 @@
 #include "comm_board.h"
 
 #include "error.h"
+#include "steady.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +29,6 @@ typedef struct booth {
   double until_ns; /* to meet */
   char name[NAME_MOST + 1];
 } booth;
-
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void rest(void) {
   const struct timespec t = {0, 200000};
@@ -172,7 +167,7 @@ static kmb_status gather_all(booth *b) {
   kmbi_board *board = b->seat.board;
   kmb_status status = KMB_OK;
   while (atomic_load(&board->joined) + 1 < (uint32_t)b->size && !status) {
-    if (now_ns() > b->until_ns)
+    if (kmbi_steady_ns() > b->until_ns)
       status = some_missing(b);
     else
       rest();
@@ -216,7 +211,7 @@ static kmb_status wait_ready(booth *b, bool *again) {
       return kmbi_fail(KMB_ERR_LOST,
                        "rank 0 of \"%s\" ended before all ranks had met",
                        b->name);
-    if (now_ns() > b->until_ns)
+    if (kmbi_steady_ns() > b->until_ns)
       return kmbi_fail(KMB_ERR_TIMEOUT,
                        "rank 0 of \"%s\" did not see all %d ranks in time",
                        b->name, (int)b->size);
@@ -248,7 +243,7 @@ static kmb_status join(booth *b) {
     }
     detach(b);
     kmbi_error_restore(&before);
-    if (now_ns() > b->until_ns)
+    if (kmbi_steady_ns() > b->until_ns)
       return kmbi_fail(KMB_ERR_TIMEOUT,
                        "rank 0 did not make \"%s\" in time; is it given the "
                        "same name, on the same host?",
@@ -315,7 +310,7 @@ kmb_status kmb_comm_shm_create(const char *name, int32_t rank, int32_t size,
   b->fd = -1;
   b->size = size;
   b->bytes = kmbi_board_size(size);
-  b->until_ns = now_ns() + params.first_deadline_ns;
+  b->until_ns = kmbi_steady_ns() + params.first_deadline_ns;
   b->seat.rank = rank;
   b->seat.has_ended = has_ended;
   memcpy(b->name, name, strlen(name) + 1);

@@ -3,6 +3,7 @@
 
 #include "backends.h"
 #include "error.h"
+#include "steady.h"
 #include "structs.h"
 
 #include <stdio.h>
@@ -295,9 +296,7 @@ void kmbi_device_leave(kmb_device *device) {
 
 double kmbi_now(kmb_device *device) {
   if (KMBI_HAS(device->ops, now)) return device->ops->now(device->self);
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+  return kmbi_steady_ns();
 }
 
 void kmbi_sleep(kmb_device *device, double ns) {

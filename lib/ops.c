@@ -3,6 +3,7 @@
  * place alone: two streams finish in one order now and in the other then. */
 #include "ops.h"
 
+#include "hash.h"
 #include "stats.h"
 
 #include <stdlib.h>
@@ -45,21 +46,11 @@ void kmbi_ops_restart(kmbi_ops *ops) {
 
 /* One sample. */
 
-#define FNV_START UINT64_C(0xcbf29ce484222325)
-#define FNV_STEP UINT64_C(0x100000001b3)
-
-static uint64_t mix(uint64_t hash, const void *data, size_t size) {
-  const unsigned char *bytes = data;
-  for (size_t i = 0; i < size; i++)
-    hash = (hash ^ bytes[i]) * FNV_STEP;
-  return hash;
-}
-
 static uint64_t hash_of(const kmb_device_op *op) {
-  uint64_t hash = FNV_START;
-  if (op->name) hash = mix(hash, op->name, strlen(op->name));
-  hash = mix(hash, &op->kind, sizeof op->kind);
-  return mix(hash, &op->bytes, sizeof op->bytes);
+  uint64_t hash = KMBI_HASH_BEGIN;
+  if (op->name) hash = kmbi_hash(hash, op->name, strlen(op->name));
+  hash = kmbi_hash(hash, &op->kind, sizeof op->kind);
+  return kmbi_hash(hash, &op->bytes, sizeof op->bytes);
 }
 
 /* All operations count in the hash, whether or not there is a row for them, in

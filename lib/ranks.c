@@ -2,35 +2,29 @@
 #include "ranks.h"
 
 #include "error.h"
+#include "hash.h"
 #include "run.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
-  const unsigned char *at = data;
-  for (size_t i = 0; i < size; i++)
-    hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 static uint64_t hash_text(uint64_t hash, const char *text) {
-  return hash_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+  return kmbi_hash(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
-#define HASH(hash, value) hash_bytes((hash), &(value), sizeof(value))
+#define HASH(hash, value) kmbi_hash((hash), &(value), sizeof(value))
 
 static uint64_t hash_point(const kmb_bench_params *p) {
-  uint64_t h = hash_text(HASH_BEGIN, p->name);
+  uint64_t h = hash_text(KMBI_HASH_BEGIN, p->name);
   /* Added up: their order does not count. */
   for (uint64_t i = 0; i < p->axis_count; i++)
-    h += hash_text(hash_text(HASH_BEGIN, p->axes[i].key), p->axes[i].value);
+    h +=
+        hash_text(hash_text(KMBI_HASH_BEGIN, p->axes[i].key), p->axes[i].value);
   return hash_text(h, p->boundary);
 }
 
 static uint64_t hash_way(const kmb_bench_params *p, const char *backend) {
-  uint64_t h = hash_text(HASH_BEGIN, backend);
+  uint64_t h = hash_text(KMBI_HASH_BEGIN, backend);
   h = HASH(h, p->timer);
   h = HASH(h, p->launch_mode);
   h = HASH(h, p->cache);
@@ -44,18 +38,18 @@ static uint64_t hash_limits(const kmb_bench_params *p) {
                           p->max_wall_ns, p->warmup_ns,  p->idle_ns};
   const uint64_t counts[] = {p->min_samples, p->max_samples, p->batch, p->seed,
                              p->rounds};
-  return HASH(HASH(HASH_BEGIN, times), counts);
+  return HASH(HASH(KMBI_HASH_BEGIN, times), counts);
 }
 
 static uint64_t hash_hooks(const kmb_bench_params *p) {
   const bool there[] = {p->launch != NULL, p->setup != NULL, p->reset != NULL,
                         p->check != NULL, p->work != NULL};
-  return HASH(HASH_BEGIN, there);
+  return HASH(KMBI_HASH_BEGIN, there);
 }
 
 /* Seeds and ranges of a fill are each rank's own. */
 static uint64_t hash_buffers(const kmb_buffers *set) {
-  uint64_t h = HASH_BEGIN;
+  uint64_t h = KMBI_HASH_BEGIN;
   for (uint64_t i = 0; set && i < set->count; i++) {
     const kmb_buffer_desc *d = &set->descs[i];
     h = hash_text(h, d->name);
@@ -79,7 +73,7 @@ static uint64_t hash_buffers(const kmb_buffers *set) {
 }
 
 static uint64_t hash_comm(const kmb_comm_params *p) {
-  uint64_t h = HASH(HASH_BEGIN, p->barrier);
+  uint64_t h = HASH(KMBI_HASH_BEGIN, p->barrier);
   h = HASH(h, p->multicast);
   h = HASH(h, p->skew_samples);
   h = hash_text(h, p->collective);
@@ -91,12 +85,12 @@ static uint64_t hash_comm(const kmb_comm_params *p) {
 static uint64_t hash_host(void) {
   char text[256] = "";
   gethostname(text, sizeof text - 1);
-  uint64_t h = hash_text(HASH_BEGIN, text);
+  uint64_t h = hash_text(KMBI_HASH_BEGIN, text);
   FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
   if (!file) return h;
   size_t length = fread(text, 1, sizeof text - 1, file);
   fclose(file);
-  return hash_bytes(h, text, length);
+  return kmbi_hash(h, text, length);
 }
 
 static void copy_attr(kmb_device *device, kmb_device_attr attr, char *to,

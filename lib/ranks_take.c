@@ -1,6 +1,7 @@
 /* Ranks: taking samples together. */
 #include "error.h"
 #include "run.h"
+#include "steady.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -15,12 +16,6 @@ typedef struct taken {
   uint32_t reserved;
 } taken;
 
-static double host_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* What must be the same on every rank when it takes a sample. */
 static uint64_t same(const kmbi_run *run) {
   return (run->ranks.batch << 24) + ((uint64_t)run->next_slot << 1) + 1;
@@ -28,10 +23,10 @@ static uint64_t same(const kmbi_run *run) {
 
 kmb_status kmbi_ranks_enqueued(void *ctx) {
   kmbi_run *run = ctx;
-  double started = host_ns();
+  double started = kmbi_steady_ns();
   kmb_status status =
       kmbi_ranks_give(run, KMBI_SAY_ENQUEUED, KMB_OK, NULL, 0, same(run));
-  run->ranks.agreement_ns += host_ns() - started;
+  run->ranks.agreement_ns += kmbi_steady_ns() - started;
   return status;
 }
 
@@ -121,10 +116,10 @@ static kmb_status take_one(kmbi_run *run, void *plan, uint64_t i) {
     status = kmbi_fail(KMB_ERR_INTERNAL, "backend %s took no sample",
                        device->ops->name);
   const taken mine = {sample->span_ns, sample->ops, sample->flags, 0};
-  double started = host_ns();
+  double started = kmbi_steady_ns();
   status = kmbi_ranks_give(run, KMBI_SAY_SAMPLE, status, &mine, sizeof mine,
                            same(run));
-  ranks->agreement_ns += host_ns() - started;
+  ranks->agreement_ns += kmbi_steady_ns() - started;
   if (status) return status;
   ranks->agreed++;
   merge(run, sample, ranks->block + i * ranks->size);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "cupti_session.h"
 
 typedef struct launch {
   kmbi_cu_function function;

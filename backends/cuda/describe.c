@@ -1,5 +1,5 @@
 /* Metadata. What NVML cannot tell is absent with the reason. */
-#include "session.h"
+#include "cupti_session.h"
 
 #include <stdio.h>
 

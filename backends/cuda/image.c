@@ -1,7 +1,7 @@
 /* Where a kernel's instructions stand in an image. A cubin is an ELF file of
  * 64 bits whose section .text.NAME holds them; of anything else nothing is
  * said. The driver has loaded it, and still no offset in it is trusted. */
-#include "session.h"
+#include "cupti_session.h"
 
 #include <elf.h>
 

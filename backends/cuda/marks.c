@@ -1,7 +1,7 @@
 /* Sessions that the caller drives: events on its own stream, in the stream's
  * context. Between two calls nothing of ours is current. CUPTI is kept off
  * meanwhile, as with every event. */
-#include "session.h"
+#include "cupti_session.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
  * many passes do they take. */
 #include "metrics.h"
 
-#include "session.h"
+#include "cupti_session.h"
 
 static const char *cure_of(kmb_status status) {
   if (status == KMB_ERR_PERM)

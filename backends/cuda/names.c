@@ -1,5 +1,5 @@
 /* Names of kernels: a record's pointer need not outlive its buffer. */
-#include "session.h"
+#include "cupti_session.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define KMB_BACKENDS_CUDA_PLAN_H
 
 #include "cuda_backend.h"
-#include "session.h"
+#include "cupti_session.h"
 #include "watch.h"
 
 /* Event pairs of a plan; commands that the front end surely has when the gate

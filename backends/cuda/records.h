@@ -2,7 +2,7 @@
 #ifndef KMB_BACKENDS_CUDA_RECORDS_H
 #define KMB_BACKENDS_CUDA_RECORDS_H
 
-#include "session.h"
+#include "cupti_session.h"
 
 /* CUPTI calls these, from whatever thread. */
 void kmbi_cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *records);

@@ -1,6 +1,6 @@
 /* Telemetry, by NVML: a reading takes well below a millisecond. What cannot be
  * told comes with the reason. */
-#include "session.h"
+#include "cupti_session.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include "require.h"
 
 /* The CUDA backend's own reader, which finds a captured kernel's code. */
-#include "session.h"
+#include "cupti_session.h"
 
 #include <gelf.h>
 

@@ -153,6 +153,7 @@ static const char section_names[80] =
 static uint32_t name_at(const char *name) {
   const char *at =
       memmem(section_names, sizeof section_names, name, strlen(name) + 1);
+  if (!at) abort();
   return (uint32_t)(at - section_names);
 }
 

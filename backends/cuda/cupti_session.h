@@ -1,8 +1,8 @@
 /* The process's one CUPTI session. It is global by nature: CUPTI serves one
  * subscriber, and its records come for all contexts. Clients are counted and
  * told apart by context. */
-#ifndef KMB_BACKENDS_CUDA_SESSION_H
-#define KMB_BACKENDS_CUDA_SESSION_H
+#ifndef KMB_BACKENDS_CUDA_CUPTI_SESSION_H
+#define KMB_BACKENDS_CUDA_CUPTI_SESSION_H
 
 #include "cuda_backend.h"
 

@@ -1,5 +1,5 @@
 /* The process's one CUPTI session. */
-#include "session.h"
+#include "cupti_session.h"
 
 #include <pthread.h>
 #include <stdlib.h>
