@@ -350,15 +350,18 @@ def payoff(kmb, *arguments):
 
 def judged(row, said, swapped_ns):
     """The bar: within 3% of the measured step, or of the interval that it and
-    the prediction have. The step is that without a tracer: what the recording
-    says in parts is scaled to it."""
-    share = said['predicted_ns'] / said['step_ns']
+    the prediction have. A step is recorded from its first operation to its
+    last, and measured with the host's wait for it: what is taken over is how
+    much longer or shorter it gets."""
     old, new = row['old_ns'], row['new_ns']
-    predicted = share * old[0]
-    low = said.get('predicted_low_ns', said['predicted_ns']) / \
-        said['step_ns'] * old[1]
-    high = said.get('predicted_high_ns', said['predicted_ns']) / \
-        said['step_ns'] * old[2]
+
+    def moved(key):
+        return (said.get(key, said['predicted_ns']) - said['step_ns']) / \
+            said['steps']
+
+    predicted = old[0] + moved('predicted_ns')
+    low = old[1] + moved('predicted_low_ns')
+    high = old[2] + moved('predicted_high_ns')
     off = 100 * (predicted / new[0] - 1)
     row.update(predicted_ns=predicted, predicted_low_ns=low,
                predicted_high_ns=high, off_pct=off, bar_pct=BAR_PCT,

@@ -1,8 +1,11 @@
 // Measures sums of floats in three ways and prints a table: kmb.hpp in use.
+//
+// usage: cpp_bench [BYTES]   the last-level cache to reckon with; as detected
 #include <kmb/kmb.hpp>
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
 
 namespace {
@@ -61,9 +64,10 @@ kmb::result measure(kmb::device &device, const char *name, sum way,
 
 } // namespace
 
-int main() {
+int main(int count, char **arguments) {
   try {
     kmb::device_options options;
+    if (count > 1) options.llc_bytes = std::strtoull(arguments[1], nullptr, 0);
     options.threads = 1;
     kmb::device device = kmb::device::open("host", std::move(options));
     kmb::results all = kmb::results::create();

@@ -66,13 +66,11 @@ static void put_string(writer *w, const char *text) {
 }
 
 static void put_u64(writer *w, uint64_t number) {
-  char digits[24];
-  if (number <= LARGEST_EXACT) {
-    put_json(w, json_integer((json_int_t)number), 0);
-    return;
-  }
-  snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
-  put_string(w, digits);
+  char digits[32];
+  const char *quote = number <= LARGEST_EXACT ? "" : "\"";
+  snprintf(digits, sizeof digits, "%s%llu%s", quote, (unsigned long long)number,
+           quote);
+  put_text(w, digits);
 }
 
 /* Members and items, one a line. `indent` is what precedes each. */
@@ -92,6 +90,14 @@ static void next_member(list *members, const char *key) {
   next_item(members);
   put_string(members->w, key);
   put_text(members->w, ": ");
+}
+
+/* The same of a key of ours, which needs no escapes. */
+static void next_plain(list *members, const char *key) {
+  next_item(members);
+  put_text(members->w, "\"");
+  put_text(members->w, key);
+  put_text(members->w, "\": ");
 }
 
 static void end_list(const list *items, const char *indent, const char *close) {
@@ -121,7 +127,7 @@ static void put_values(list *members, const kmb_result *result) {
     const kmbi_value_info *info = &kmbi_value_table[i];
     const kmbi_value *value = &result->values[i];
     if (!value->known) continue;
-    next_member(members, info->key);
+    next_plain(members, info->key);
     if (info->kind == KMBI_F64)
       put_json(members->w, json_real(value->f64), 0);
     else if (info->kind == KMBI_U64)
@@ -137,7 +143,7 @@ static void put_absent(writer *w, const kmb_result *result) {
   for (size_t i = 0; i < kmbi_value_count; i++) {
     const kmbi_value *value = &result->values[i];
     if (value->known || !value->reason) continue;
-    next_member(&members, kmbi_value_table[i].key);
+    next_plain(&members, kmbi_value_table[i].key);
     put_string(w, value->reason);
   }
   end_list(&members, "   ", "}");
@@ -298,7 +304,7 @@ static void put_code_texts(list *members, const kmb_code_kernel *k) {
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     if (!texts[i].text || (i && !*texts[i].text)) continue;
-    next_member(members, texts[i].key);
+    next_plain(members, texts[i].key);
     put_string(members->w, texts[i].text);
   }
 }
@@ -324,7 +330,7 @@ static void put_code_counts(list *members, const kmb_code_kernel *k) {
   };
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     if (!counts[i].known) continue;
-    next_member(members, counts[i].key);
+    next_plain(members, counts[i].key);
     put_u64(members->w, counts[i].count);
   }
 }
@@ -336,7 +342,7 @@ static void put_kernel(writer *w, const kmb_code_kernel *k) {
   put_text(w, "{");
   put_code_texts(&members, k);
   for (size_t i = 0; i < 2; i++) {
-    next_member(&members, i ? "block" : "grid");
+    next_plain(&members, i ? "block" : "grid");
     for (size_t d = 0; d < 3; d++) {
       put_text(w, d ? ", " : "[");
       put_u64(w, sizes[3 * i + d]);
@@ -389,30 +395,30 @@ static void put_metadata(writer *w, const kmb_result *result, bool absent) {
 static void put_result(writer *w, const kmb_result *result) {
   list members = {w, "   ", false};
   put_text(w, "{");
-  next_member(&members, "axes");
+  next_plain(&members, "axes");
   put_axes(w, result);
   put_values(&members, result);
-  next_member(&members, "absent");
+  next_plain(&members, "absent");
   put_absent(w, result);
-  next_member(&members, "findings");
+  next_plain(&members, "findings");
   put_findings(w, result);
   if (result->op_count) {
-    next_member(&members, "ops");
+    next_plain(&members, "ops");
     put_ops(w, result);
   }
   if (result->rank_count) {
-    next_member(&members, "ranks");
+    next_plain(&members, "ranks");
     put_ranks(w, result);
   }
   if (result->code_count) {
-    next_member(&members, "code");
+    next_plain(&members, "code");
     put_code(w, result);
   }
-  next_member(&members, "samples_ns");
+  next_plain(&members, "samples_ns");
   put_samples(w, result);
-  next_member(&members, "metadata");
+  next_plain(&members, "metadata");
   put_metadata(w, result, false);
-  next_member(&members, "metadata_absent");
+  next_plain(&members, "metadata_absent");
   put_metadata(w, result, true);
   end_list(&members, "  ", "}");
 }

@@ -275,8 +275,8 @@ static kmb_status make_result(kmb_session *session, kmb_result **out) {
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_session_end: no sample was completed");
   status = kmbi_from_samples(session->device, &session->params, &given,
-                             session->samples, session->count,
-                             tick_of(session), out);
+                             session->samples, session->count, tick_of(session),
+                             out);
   if (status || !session->running) return status;
   kmbi_result_meta(*out, "session.unfinished",
                    "one sample was begun and not ended: it is left out", NULL);

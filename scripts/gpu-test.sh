@@ -10,6 +10,7 @@
 #        ceilings counters peers torch payoff sanitizer, and by name only:
 #        ranks, which needs two GPUs; events, which asks why EVENT through HIP
 #        and through CUDA are apart; extension, which compiles for a minute
+# KMB_GPU_SECONDS: for all parts together; what does not fit in is left out
 set -u
 CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
@@ -18,6 +19,7 @@ folder=${1:-gpu-pack} out=${2:-.}
 parts=${*:-open tests code hip python examples accuracy moves cost compare \
 ceilings counters peers torch payoff sanitizer}
 failed='' summary=''
+deadline=$(($(date +%s) + ${KMB_GPU_SECONDS:-86400}))
 mkdir -p "$out" || exit 1
 
 # Libraries of Python packages serve where no toolkit is. A folder that holds a
@@ -46,6 +48,12 @@ run() { # SECONDS NAME PROGRAM ARGUMENT...
   shift 2
   echo "== $name"
   start=$(date +%s)
+  [ $((deadline - start)) -lt "$limit" ] && limit=$((deadline - start))
+  [ "$limit" -ge 5 ] || {
+    echo "== $name: left out, for the time is up"
+    failed="$failed $name"
+    return 1
+  }
   timeout -k 5 "$limit" "$@"
   code=$?
   took=$(($(date +%s) - start))
@@ -113,12 +121,18 @@ tests_part() {
   run 60 hang_event "$folder/gpu_lost" hang 3
 }
 
+# Without importing it, which takes seconds.
+has() { # MODULE
+  python3 -c 'import importlib.util, sys
+sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$1" 2>/dev/null
+}
+
 # Python with PyTorch, the package and the library; the machine's own libraries
 # otherwise.
 python() { # SECONDS NAME PROGRAM ARGUMENT...
   limit=$1 name=$2
   shift 2
-  python3 -c 'import torch' 2>/dev/null || {
+  has torch || {
     echo "== $name: skipped, for python3 has no torch"
     return 1
   }
@@ -226,7 +240,7 @@ examples_part() {
 # What we say that can be reached beside what others reach, in one run.
 ceilings_part() {
   run 90 ceilings "$folder/gpu_ceilings" "$out/ceilings.json"
-  python3 -c 'import torch' 2>/dev/null || return
+  has torch || return
   run 60 peers_ceilings env LD_LIBRARY_PATH="$callers" python3 \
     "$folder/peers_ceilings.py" "$out/peers_ceilings.json"
 }
@@ -251,7 +265,7 @@ counters_part() {
 }
 
 peers_part() {
-  python3 -c 'import torch, triton' 2>/dev/null || {
+  has torch && has triton || {
     echo "== peers: skipped, for python3 has no torch and triton"
     return
   }

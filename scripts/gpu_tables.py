@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The tables of docs/cuda.md and README.md from what was recorded on a GPU, in
-bench/results/. Each stands between <!-- figures NAME --> and <!-- end -->.
+"""The tables of the pages from what was recorded on a GPU, in bench/results/.
+Each stands between <!-- figures NAME --> and <!-- end -->; one whose figures were
+never recorded says so.
 
-usage: gpu_tables.py [FOLDER]   takes over the outputs of gpu-test.sh first
+usage: gpu_tables.py [FOLDER]   takes over the outputs of gpu-test.sh first, as
+                                far as they are there
        gpu_tables.py --check    fails if a table is not that of its figures
 """
 import json
@@ -13,12 +15,18 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 RESULTS = os.path.join(ROOT, 'bench', 'results')
-PAGES = ['docs/cuda.md', 'docs/roofline.md', 'README.md']
+PAGES = ['docs/cuda.md', 'docs/roofline.md', 'docs/counters.md',
+         'docs/compare.md', 'docs/payoff.md', 'docs/embedding.md',
+         'docs/multi-gpu.md', 'README.md']
 # What gpu-test.sh calls it, and we.
 TAKEN = {'accuracy': 'accuracy', 'moves': 'cold', 'cost': 'cost',
          'compare': 'compare', 'open': 'open', 'peers': 'peers', 'cuda_gemm': 'gemm',
          'cuda_copy': 'copy', 'ceilings': 'ceilings',
-         'peers_ceilings': 'peers-ceilings'}
+         'peers_ceilings': 'peers-ceilings', 'record': 'record',
+         'hip_on_cuda': 'hip-on-cuda', 'counters-beside': 'counters',
+         'peers_torch': 'peers-torch', 'payoff/payoff': 'payoff',
+         'code_gpu': 'code', 'ranks': 'ranks', 'allreduce': 'allreduce',
+         'vllm_ops': 'vllm-ops', 'bars': 'bars'}
 MODES = {'trace_graph': 'TRACE on graph', 'graph': 'GRAPH', 'event': 'EVENT',
          'event_graph': 'EVENT on graph'}
 PEERS = {'do_bench': 'do_bench', 'do_bench_cudagraph': 'do_bench_cudagraph',
@@ -240,7 +248,102 @@ def ceilings():
         source(data, 'ceilings'))
 
 
-MADE = {'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
+def payoff():
+    data = recorded('payoff')
+    rows = [[r['shape'], r['mode'], '%s → %s' % (
+        r['kind'] + ' mid', r['name'].replace('step_', '').replace('_', ' ')),
+             '%.3f' % r['ratio'], us(r['old_ns'][0] / 1e3),
+             us(r['predicted_ns'] / 1e3), us(r['new_ns'][0] / 1e3),
+             signed_pct(r['off_pct'])]
+            for r in data['steps'] if 'predicted_ns' in r]
+    lost = sum('predicted_ns' not in r for r in data['steps'])
+    return '%s\n\n%sPyTorch %s. %s.' % (
+        table(['model', 'mode', 'kernel', 'ratio alone', 'step, µs',
+               'predicted', 'measured', 'off'], rows),
+        '%d swaps had no prediction. ' % lost if lost else '', data['torch'],
+        source(data, 'payoff'))
+
+
+def signed_pct(value):
+    return ('%+.1f%%' % value).replace('-', '−')
+
+
+def torch_peers():
+    data = recorded('peers-torch')
+    keys = ['kmb_us', 'kmb_c_us', 'do_bench', 'do_bench_cudagraph', 'profiler',
+            'profiler_memset']
+    rows = [[r['name'] + ('' if r.get('same_kernels', True) else ' (1)')] +
+            [us(r.get(key)) for key in keys] for r in data['rows']]
+    others = any(not r.get('same_kernels', True) for r in data['rows'])
+    return '%s\n\n%sA call of `kmb.bench` on %.0f µs returns in %.0f ms. ' \
+        'PyTorch %s, Triton %s. %s.' % (
+            table(['µs', 'libkmb, Python', 'libkmb, C', 'do_bench',
+                   'do_bench_cudagraph', 'profiler', 'profiler, memset'], rows),
+            '(1): other kernels than from C. ' if others else '',
+            data['wall']['us'], data['wall']['median_ms'], data['torch'],
+            data['triton'], source(data, 'peers-torch'))
+
+
+def counters():
+    data = recorded('counters')
+    rows = [[r['name'] + ', ' + r['state'], '`%s`' % f['metric'],
+             '%.6g' % f['ours'] if 'ours' in f else '–',
+             '%.6g' % f['ncu'] if 'ncu' in f else '–',
+             '±%.3g' % f['allowed'] if 'allowed' in f else f.get('bar', '–'),
+             'yes' if f['ok'] else 'no']
+            for r in data['counters'] for f in r['figures']]
+    return '%s\n\n%s.' % (
+        table(['kernel', 'figure', 'libkmb', 'Nsight Compute', 'bar', 'held'],
+              rows), source(data, 'counters'))
+
+
+def compared():
+    data = recorded('compare')
+    rows = [[title] + [str(data[key][k]) for k in (
+        'faster', 'slower', 'same', 'unresolved')] + [
+            '%.4f' % data[key]['median_ratio'],
+            '%.0f ms' % data[key]['median_wall_ms']]
+            for key, title in [('identical', 'twins'),
+                               ('three_pct_more', '3% more work')]]
+    ramps = ['%s: %.3f%% in turns, %.3f%% one after the other' % (
+        title, data[key]['turns_error_pct'], data[key]['apart_error_pct'])
+             for key, title in [('after_idleness', 'after idleness'),
+                                ('drift', 'work that grows by 5% a second')]]
+    return '%s\n\nTwins\' ratio is wrong by, %s. %s.' % (
+        table(['%d pairs of 20 µs' % data['identical']['pairs'], 'faster',
+               'slower', 'same', 'unresolved', 'median ratio', 'each'], rows),
+        '; '.join(ramps), source(data, 'compare'))
+
+
+def ranks():
+    data = recorded('ranks')
+    rows = [[c['case'], '%g' % c['value'] if c['value'] else '–',
+             us(c['time_us']), us(c['skew_p50_us']), us(c['skew_p99_us']),
+             c['barrier'].split(':')[0]] for c in data['cases']]
+    return '%s\n\n%s.' % (
+        table(['case', 'late by, µs', 'time, µs', 'release skew, median, µs',
+               'p99', 'barrier'], rows), source(data, 'ranks'))
+
+
+def allreduce():
+    data = recorded('allreduce')
+    rows = []
+    for r in data['results']:
+        size = int(r['axes'][0]['value'])
+        theirs = float(r['metadata']['caller.nccl_tests_us'])
+        ours = r['time_ns'] / 1e3
+        rows.append(['%d KiB' % (size >> 10), us(ours),
+                     '%.1f' % (size / ours / 1e3), us(theirs),
+                     '%.1f' % (size / theirs / 1e3),
+                     signed_pct(100 * (theirs / ours - 1))])
+    return '%s\n\n%s.' % (
+        table(['all-reduce', 'µs', 'GB/s', 'nccl-tests\' way, µs', 'GB/s',
+               'differs'], rows), ran_on(data, 'allreduce'))
+
+
+MADE = {'payoff': payoff, 'torch_peers': torch_peers, 'counters': counters,
+        'compared': compared, 'ranks': ranks, 'allreduce': allreduce,
+        'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
         'weights': weights, 'cost': cost, 'gemm': gemm, 'copy': copy,
         'summary': summary,
         'example': example}
@@ -261,19 +364,29 @@ def take_over(path, to):
         file.write(text)
 
 
+def made(name):
+    try:
+        return MADE[name]()
+    except FileNotFoundError:
+        return 'Not measured on a GPU yet.'
+
+
 def main():
     check = sys.argv[1:] == ['--check']
     if len(sys.argv) == 2 and not check:
         for theirs, name in TAKEN.items():
-            take_over(os.path.join(sys.argv[1], theirs + '.json'),
-                      os.path.join(RESULTS, name + '-h200.json'))
+            path = os.path.join(sys.argv[1], theirs + '.json')
+            if os.path.exists(path):
+                take_over(path, os.path.join(RESULTS, name + '-h200.json'))
+            else:
+                print('not there, so left as it was: ' + path)
     stale, seen = [], set()
     for page in PAGES:
         path = os.path.join(ROOT, page)
         with open(path, encoding='utf-8') as file:
             before = file.read()
         seen.update(name for _, name, _ in PLACE.findall(before))
-        after = PLACE.sub(lambda m: m.group(1) + '\n' + MADE[m.group(2)]() +
+        after = PLACE.sub(lambda m: m.group(1) + '\n' + made(m.group(2)) +
                           '\n\n' + m.group(3), before)
         if after == before:
             continue

@@ -94,7 +94,7 @@ typedef struct kmbi_hip {
   bool usable; /* HIP shows the device */
   bool lost;   /* nothing is asked of HIP any more */
   bool smi_tried;
-  bool warned; /* of a capture beside NCCL */
+  bool warned;                             /* of a capture beside NCCL */
   uint64_t ungated_said[KMBI_HIP_REASONS]; /* hashes of what was logged */
   /* A launch that outlasted a closed gate, while the stream is open. */
   kmb_launch_fn held_up;

@@ -13,9 +13,9 @@ typedef kmbi_hsa_status (*kmbi_hsa_visit)(kmbi_hsa_agent agent, void *user);
 
 enum {
   KMBI_HSA_SUCCESS = 0,
-  KMBI_HSA_BREAK = 1, /* of a callback: ends the walk, and is no error */
-  KMBI_HSA_INFO_DEVICE = 17,    /* uint32: 0 CPU, 1 GPU */
-  KMBI_HSA_INFO_CACHES = 18,    /* uint32[4]: bytes of level 1 to 4 */
+  KMBI_HSA_BREAK = 1,        /* of a callback: ends the walk, and is no error */
+  KMBI_HSA_INFO_DEVICE = 17, /* uint32: 0 CPU, 1 GPU */
+  KMBI_HSA_INFO_CACHES = 18, /* uint32[4]: bytes of level 1 to 4 */
   KMBI_HSA_INFO_BDF = 0xA006,   /* uint32: bus, device, function */
   KMBI_HSA_INFO_DOMAIN = 0xA00F /* uint32 */
 };

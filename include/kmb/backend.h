@@ -326,7 +326,7 @@ typedef struct kmb_backend_ops {
   size_t struct_size;
   uint32_t abi;      /**< KMB_BACKEND_ABI */
   uint32_t reserved; /**< 0 */
-  const char *name; /**< [a-z0-9_]+ */
+  const char *name;  /**< [a-z0-9_]+ */
 
   /** `spec` is what follows "name:", "" if nothing does. `params` is complete
    *  (the library has filled in the defaults of older callers). */

@@ -20,7 +20,7 @@ def cubins(data):
         'ok-amd-dynamic': amd_object.build(
             names=('_Z3onePf',), machine=amd_object.GFX942, target='x',
             dynamic=True),
-        'bad-amd-note': amd.replace(b'.symbol', b'.\xdfymbol'),
+        'bad-amd-note': amd.replace(b'\xd9\x07.symbol', b'\xd9\xff.symbol'),
         'bad-amd-arch': amd_object.build(machine=0xee),
         'ok-tiny': tiny,
         'ok-older': (data / 'older.cubin').read_bytes(),

@@ -1,6 +1,8 @@
 /* Comparisons on the simulated device: what is said, what is refused. */
 #include "compare.h"
 
+#include <stats.h>
+
 /* --- verdicts ----------------------------------------------------------- */
 
 static void a_known_difference_is_found(void) {
@@ -62,6 +64,21 @@ static void a_difference_as_large_as_the_threshold_is_unresolved(void) {
   match_run(&m);
   REQUIRE_EQ(match_row(&m, 1).verdict, KMB_VERDICT_SLOWER);
   m.p.threshold_pct = 5;
+  match_run(&m);
+  REQUIRE_EQ(match_row(&m, 1).verdict, KMB_VERDICT_SAME);
+  match_finish(&m);
+}
+
+/* 0.5% is beyond 0.499% and within 0.501%. */
+static void the_threshold_is_a_percentage(void) {
+  match m;
+  match_begin(&m, "tick=1", 2);
+  m.ops[0].ns = 10000000;
+  m.ops[1].ns = 10050000;
+  m.p.threshold_pct = 0.499;
+  match_run(&m);
+  REQUIRE_EQ(match_row(&m, 1).verdict, KMB_VERDICT_SLOWER);
+  m.p.threshold_pct = 0.501;
   match_run(&m);
   REQUIRE_EQ(match_row(&m, 1).verdict, KMB_VERDICT_SAME);
   match_finish(&m);
@@ -155,6 +172,66 @@ static void each_result_is_whole(void) {
     REQUIRE_EQ(samples, 16 * match_row(&m, 1).cycles);
     REQUIRE_OK(kmb_result_text(row.result, KMB_VALUE_CHECK, &check));
   }
+  match_finish(&m);
+}
+
+/* It was not lost: there was no time for it. */
+static void a_cycle_that_the_wall_cuts_is_not_counted(void) {
+  static match_page p;
+  match m;
+  match_begin(&m, "", 2);
+  m.ops[0].ns = m.ops[1].ns = 150e6;
+  match_run(&m);
+  REQUIRE_OK(kmb_comparison_write_json(m.c, match_put, &p));
+  REQUIRE_HAS(p.data, "\"stop_reason\": \"WALL\"");
+  REQUIRE_HAS(p.data, "\"cycles_lost\": 0,");
+  REQUIRE_HAS(p.data, "\"rows\": [\n  {\"name\": \"a\", \"verdict\": "
+                      "\"baseline\",");
+  REQUIRE_HAS(p.data, "  {\"name\": \"b\", \"verdict\": \"unresolved\",");
+  match_finish(&m);
+}
+
+static void a_comparison_without_a_name_is_called_one(void) {
+  static match_page p;
+  static const char *const names[] = {NULL, "", "transpose"};
+  match m;
+  match_begin(&m, "", 2);
+  for (int i = 0; i < 3; i++) {
+    m.p.name = names[i];
+    match_run(&m);
+    p.size = 0;
+    REQUIRE_OK(kmb_comparison_write_text(m.c, match_put, &p));
+    const char *want =
+        i < 2 ? "comparison: 2 candidates\n" : "transpose: 2 candidates\n";
+    REQUIRE(strncmp(p.data, want, strlen(want)) == 0);
+  }
+  match_finish(&m);
+}
+
+static void limits_hold_up_to_their_ends(void) {
+  match m;
+  match_begin(&m, "", 3);
+  m.p.max_cycles = KMBI_CYCLES_MAX;
+  m.p.turn = 128;
+  m.p.max_wall_ns = 30e6;
+  match_run(&m);
+  m.p.min_cycles = KMBI_CYCLES_MAX;
+  match_run(&m);
+  m.p.max_cycles = KMBI_CYCLES_MAX + 1;
+  match_fails(&m, KMB_ERR_INVALID, "max_cycles at most 1000");
+  m.p.max_cycles = 0;
+  m.p.min_cycles = KMBI_CYCLES_MAX + 1;
+  match_fails(&m, KMB_ERR_INVALID, "max_cycles at most 1000");
+  m.p.min_cycles = KMBI_INTERVAL_MIN - 1;
+  match_fails(&m, KMB_ERR_INVALID, "min_cycles must be 8");
+  m.p.min_cycles = KMBI_INTERVAL_MIN;
+  m.p.turn = 128 + 1;
+  match_fails(&m, KMB_ERR_INVALID, "at most 128 samples");
+  m.p.turn = 0;
+  m.benches[2].name = "b";
+  match_fails(&m, KMB_ERR_INVALID, "candidates 1 and 2 are both named \"b\"");
+  m.benches[2].name = "a";
+  match_fails(&m, KMB_ERR_INVALID, "candidates 0 and 2 are both named \"a\"");
   match_finish(&m);
 }
 
@@ -290,6 +367,30 @@ static void what_one_cannot_do_none_does(void) {
   m.benches[0].flags |= KMB_BENCH_REQUIRE_LAUNCH;
   match_fails(&m, KMB_ERR_INVALID, "the launch modes of \"a\" (PLAIN)");
   match_finish(&m);
+}
+
+/* Whichever it is: the last of three, or the one in the middle. */
+static void all_go_the_way_that_is_left_to_one(void) {
+  for (uint64_t limited = 1; limited < 3; limited++) {
+    match m;
+    const char *timer = NULL, *why = NULL;
+    char spec[64], said[64];
+    snprintf(spec, sizeof spec, "fail=plan_create@%d:-5", (int)limited + 1);
+    snprintf(said, sizeof said, "measured as \"%c\" can be",
+             (char)('a' + limited));
+    match_begin(&m, spec, 3);
+    for (int i = 0; i < 3; i++)
+      m.benches[i].launch_mode = KMB_LAUNCH_GRAPH;
+    match_run(&m);
+    for (uint64_t i = 0; i < 3; i++) {
+      const kmb_result *r = match_row(&m, i).result;
+      REQUIRE_OK(kmb_result_text(r, KMB_VALUE_TIMER, &timer));
+      REQUIRE_STR(timer, "EVENT");
+      REQUIRE_OK(kmb_result_text(r, KMB_VALUE_TIMER_REASON, &why));
+      REQUIRE_HAS(why, i == limited ? "ERR_BUSY" : said);
+    }
+    match_finish(&m);
+  }
 }
 
 /* Different timers have errors of their own. */
@@ -499,18 +600,23 @@ int main(void) {
   RUN(twins_are_the_same);
   RUN(the_baseline_may_be_any);
   RUN(a_difference_as_large_as_the_threshold_is_unresolved);
+  RUN(the_threshold_is_a_percentage);
   RUN(a_coarse_clock_leaves_it_open);
   RUN(what_the_bias_may_be_is_in_the_interval);
   RUN(a_ramp_does_not_favour_the_first);
   RUN(candidates_are_measured_in_one_way);
   RUN(each_result_is_whole);
   RUN(long_kernels_get_short_turns);
+  RUN(a_cycle_that_the_wall_cuts_is_not_counted);
+  RUN(a_comparison_without_a_name_is_called_one);
+  RUN(limits_hold_up_to_their_ends);
   RUN(the_same_seed_says_the_same);
   RUN(ratios_are_kept);
   RUN(a_callback_that_cancels_ends_it);
   RUN(times_that_are_not_above_0_have_no_ratio);
   RUN(a_result_in_doubt_leaves_it_unresolved);
   RUN(what_one_cannot_do_none_does);
+  RUN(all_go_the_way_that_is_left_to_one);
   RUN(timers_that_differ_have_two_biases);
   RUN(axes_and_work_are_compared_whole);
   RUN(what_differs_is_refused_by_name);

@@ -20,6 +20,21 @@ typedef struct match {
   kmb_comparison *c;
 } match;
 
+/* What is written. */
+typedef struct match_page {
+  char data[1 << 17];
+  size_t size;
+} match_page;
+
+static inline kmb_status match_put(void *user, const void *data, size_t size) {
+  match_page *p = user;
+  REQUIRE(size < sizeof p->data - p->size);
+  memcpy(p->data + p->size, data, size);
+  p->size += size;
+  p->data[p->size] = '\0';
+  return KMB_OK;
+}
+
 static inline void match_begin(match *m, const char *spec, uint64_t count) {
   static const char *const names[] = {"a", "b", "c", "d"};
   memset(m, 0, sizeof *m);

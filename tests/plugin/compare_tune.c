@@ -9,14 +9,15 @@ static const kmb_knob knobs[] = {{"block", blocks, 3}, {"stages", stages, 4}};
 typedef struct tunable {
   operation op;
   double ns[12];
-  uint32_t refused; /* this one is; 12: none */
+  uint32_t refused; /* this one is, with `refusal`; 12: none */
   uint32_t silent;  /* this one launches nothing; 12: none */
   uint64_t launches[12];
+  kmb_status refusal;
 } tunable;
 
 static kmb_status launch_tunable(void *user, const kmb_launch *l) {
   tunable *t = user;
-  if (l->config == t->refused) return 99;
+  if (l->config == t->refused) return t->refusal;
   t->launches[l->config]++;
   if (l->config == t->silent) return KMB_OK;
   t->op.ns = t->ns[l->config];
@@ -26,6 +27,7 @@ static kmb_status launch_tunable(void *user, const kmb_launch *l) {
 static void begin_tuning(match *m, tunable *t, const char *spec) {
   memset(t, 0, sizeof *t);
   t->refused = t->silent = 12;
+  t->refusal = 99;
   for (int i = 0; i < 12; i++)
     t->ns[i] = 30000 - 500 * i;
   t->ns[6] = 15000; /* block=128, stages=3 */
@@ -48,10 +50,15 @@ static void knobs_count_like_an_odometer(void) {
   }
   REQUIRE_EQ(seen, 0xfff);
   const kmb_knob odd[] = {{"block", blocks, 3}, {"stages", stages, 0}};
+  /* The first of them has none; what lies behind them has some. */
+  const kmb_knob first[] = {
+      {"block", blocks, 0}, {"stages", stages, 4}, {"other", stages, 4}};
   REQUIRE(kmb_knob_value(NULL, 2, 0, 0) == UINT64_MAX);
   REQUIRE(kmb_knob_value(knobs, 2, 0, 2) == UINT64_MAX);
   REQUIRE(kmb_knob_value(odd, 2, 0, 0) == UINT64_MAX);
   REQUIRE(kmb_knob_value(odd, 2, 0, 1) == UINT64_MAX);
+  REQUIRE(kmb_knob_value(first, 2, 5, 0) == UINT64_MAX);
+  REQUIRE(kmb_knob_value(first, 2, 5, 1) == 1);
 }
 
 static void the_fastest_configuration_is_kept(void) {
@@ -92,6 +99,60 @@ static void the_fastest_configuration_is_kept(void) {
   match_finish(&m);
 }
 
+static void a_tuned_comparison_reads_so(void) {
+  static match_page text;
+  match m;
+  tunable t;
+  begin_tuning(&m, &t, "tick=1");
+  m.benches[0].name = "plain";
+  match_run(&m);
+  REQUIRE_OK(kmb_comparison_write_text(m.c, match_put, &text));
+  REQUIRE_STR(
+      text.data,
+      "comparison: 2 candidates\n"
+      "  TRACE on PLAIN launches, cache COLD; 26 cycles of two turns of 8 "
+      "samples, stopped by CONVERGED\n\n"
+      "  candidate  time      ratio   99% interval      verdict   "
+      "configuration\n"
+      "  plain      20.00 µs                            baseline\n"
+      "  b          15.00 µs  0.7500  [0.7497, 0.7503]  faster    block=128, "
+      "stages=3\n\n"
+      "  b: faster, the interval lies below the threshold (±1.00%)\n"
+      "  b: kept configuration 6 of 12, 15.00 µs while tuning; 12 measured, 0 "
+      "failed\n");
+  /* Untuned, and a name that is wider than its column's head. */
+  m.benches[0].name = "a name that is long";
+  m.candidates[1].knobs = NULL;
+  m.candidates[1].knob_count = 0;
+  m.benches[1].config = 6;
+  match_run(&m);
+  text.size = 0;
+  REQUIRE_OK(kmb_comparison_write_text(m.c, match_put, &text));
+  REQUIRE_HAS(text.data,
+              "  candidate            time      ratio   99% interval      "
+              "verdict\n"
+              "  a name that is long  20.00 µs                            "
+              "baseline\n"
+              "  b                    15.00 µs  0.7500  ");
+  match_finish(&m);
+}
+
+/* Tried in steps of 7 of 12, from 0. */
+static void of_two_that_are_as_fast_the_first_tried_is_kept(void) {
+  match m;
+  tunable t;
+  kmb_compare_arm arm = kmb_compare_arm_init();
+  begin_tuning(&m, &t, "");
+  t.ns[2] = t.ns[6];
+  match_run(&m);
+  REQUIRE_EQ(match_row(&m, 1).config, 2);
+  for (uint64_t i = 0; i < 12; i++) {
+    REQUIRE_OK(kmb_comparison_arm(m.c, 1, i, &arm));
+    REQUIRE_EQ(arm.config, i * 7 % 12);
+  }
+  match_finish(&m);
+}
+
 static void what_fails_is_passed_over_with_its_reason(void) {
   match m;
   tunable t;
@@ -116,6 +177,48 @@ static void what_fails_is_passed_over_with_its_reason(void) {
     REQUIRE(arm.reason && *arm.reason);
   }
   REQUIRE_EQ(failed, 2);
+  match_finish(&m);
+}
+
+/* What no other configuration can mend. */
+static void some_failures_end_the_tuning(void) {
+  static const kmb_status final[] = {KMB_ERR_CANCELLED, KMB_ERR_INTERNAL,
+                                     KMB_ERR_FORKED, KMB_ERR_LOST};
+  for (size_t i = 0; i < sizeof final / sizeof final[0]; i++) {
+    match m;
+    tunable t;
+    begin_tuning(&m, &t, "");
+    t.refused = 7; /* neither the first nor the last to be tried */
+    t.refusal = final[i];
+    match_fails(&m, final[i], "candidate \"b\": ");
+    REQUIRE(t.launches[0] > 0);
+    match_finish(&m);
+  }
+}
+
+/* The clock reads the same before and after. */
+static void a_time_of_0_is_no_configuration(void) {
+  match m;
+  tunable t;
+  begin_tuning(&m, &t, "tick=1000000,timers=trace");
+  for (int i = 0; i < 12; i++)
+    t.ns[i] = 100;
+  match_fails(&m, KMB_ERR_UNAVAILABLE, "its time is not above 0");
+  match_finish(&m);
+}
+
+/* As many knobs as there may be. */
+static void sixty_four_knobs_are_taken(void) {
+  static kmb_knob many[64];
+  match m;
+  tunable t;
+  begin_tuning(&m, &t, "");
+  for (int i = 0; i < 64; i++)
+    many[i] = (kmb_knob){i ? "one" : "block", blocks, i ? 1 : 3};
+  m.candidates[1].knobs = many;
+  m.candidates[1].knob_count = 64;
+  match_run(&m);
+  REQUIRE_EQ(match_row(&m, 1).configs, 3);
   match_finish(&m);
 }
 
@@ -221,7 +324,12 @@ static void knobs_that_make_no_sense_are_refused(void) {
 int main(void) {
   RUN(knobs_count_like_an_odometer);
   RUN(the_fastest_configuration_is_kept);
+  RUN(a_tuned_comparison_reads_so);
+  RUN(of_two_that_are_as_fast_the_first_tried_is_kept);
   RUN(what_fails_is_passed_over_with_its_reason);
+  RUN(some_failures_end_the_tuning);
+  RUN(a_time_of_0_is_no_configuration);
+  RUN(sixty_four_knobs_are_taken);
   RUN(none_that_works_is_a_failure);
   RUN(a_budget_that_ends_leaves_it_untuned);
   RUN(it_is_tuned_at_the_points_that_are_given);

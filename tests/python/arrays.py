@@ -1,5 +1,13 @@
 """Arrays of torch and numpy among the arguments, on the host."""
+import contextlib
+import functools
+import io
+import os
+import re
+import shutil
+import tempfile
 import unittest
+from unittest import mock
 
 import numpy
 import torch
@@ -8,6 +16,7 @@ import kmb
 from kmb import _arrays
 
 NEEDS = 'torch numpy'
+SOURCE = ''
 QUICK = {'min_samples': 60, 'max_samples': 60, 'min_wall_ms': 1e-6,
          'max_wall_ms': 6e5, 'warmup_ms': 0, 'confirm': False, 'batch': 1}
 
@@ -76,6 +85,16 @@ class Slots(unittest.TestCase):
         self.assertEqual(result['check_error'], 0)
         with self.assertRaisesRegex(kmb.IncorrectError, 'out'):
             quick(lambda x, out: None, (x,), {'out': y}, outputs=['out'])
+
+    def test_checks_may_give_numbers_of_arrays(self):
+        for zero, one in ((torch.zeros(()), torch.ones(())),
+                          (numpy.float32(0), numpy.float32(1))):
+            quick(lambda: None, check=lambda _, z=zero: z, tolerance=0.5)
+            quick(lambda: None, check=lambda _, z=zero: z == 0)
+            for wrong in (one, zero == 1):
+                with self.assertRaises(kmb.IncorrectError):
+                    quick(lambda: None, check=lambda _, w=wrong: w,
+                          tolerance=0.5)
 
     def test_candidates_have_slots_of_their_own(self):
         x, y = torch.rand(4096), torch.zeros(4096)
@@ -151,6 +170,54 @@ class Slots(unittest.TestCase):
         closed_over = torch.rand(4096)
         result = quick(lambda: closed_over.sum())
         self.assertEqual(result['cache_state'], 'WARM')
+
+
+def measured_in_a_worker(_):
+    try:
+        quick(lambda: None, device=None)
+    except kmb.ForkedError:
+        return len(quick(lambda: None).samples_ns)
+    return 'the parent\'s device works'
+
+
+class Guide(unittest.TestCase):
+    def test_workers_of_a_data_loader(self):
+        quick(lambda: None, device=None)  # opened before they are forked
+        loader = torch.utils.data.DataLoader(
+            [0, 1], num_workers=2, batch_size=None,
+            collate_fn=measured_in_a_worker)
+        self.assertEqual(list(loader), [60, 60])
+        quick(lambda: None, device=None)
+
+    def test_what_the_guide_shows_runs(self):
+        with open(SOURCE + '/docs/embedding.md', encoding='utf-8') as file:
+            text = file.read()
+        blocks = re.findall('```python\n(.*?)```', text, re.S)
+        self.assertEqual(len(blocks), 3)
+        few = {'max_wall_ms': 6e5, 'min_wall_ms': 1e-6, 'tune_wall_ms': 6e5,
+               'warmup_ms': 0, 'min_cycles': 8, 'max_cycles': 8, 'batch': 1}
+        words, place = io.StringIO(), {}
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder, \
+                contextlib.redirect_stdout(words), \
+                mock.patch.object(kmb, 'bench', functools.partial(
+                    kmb.bench, ceilings=False, device=device(), **QUICK)), \
+                mock.patch.object(kmb, 'compare', functools.partial(
+                    kmb.compare, device=device(), **few)):
+            shutil.copy(SOURCE + '/tests/data/traces/offload_pipeline.csv',
+                        folder + '/trace.csv')
+            os.chdir(folder)
+            try:
+                for block in blocks:
+                    exec(block, place)
+                self.assertEqual(len(kmb.load('result.json')), 1)
+            finally:
+                os.chdir(here)
+        self.assertIn('flash_fwd', words.getvalue())
+        self.assertEqual(place['result']['check'],
+                         'passed before and after timing')
+        self.assertEqual(place['both'].to_dict()['rows'][1]['tuning'][
+            'failed'], 0)
 
 
 class Copies(unittest.TestCase):

@@ -125,6 +125,12 @@ class Bench(unittest.TestCase):
             quick(lambda: 1, check=lambda r: 0.5, tolerance=0.25)
         quick(lambda: 1, check=lambda r: 0.25, tolerance=0.25)
         quick(lambda: 1, check=lambda r: None)
+        for given, wrong in ((float('nan'), kmb.IncorrectError),
+                             (1, kmb.IncorrectError), ('no', TypeError)):
+            with self.assertRaises(wrong):
+                quick(lambda: 1, check=lambda r, g=given: g, tolerance=0.25)
+        with self.assertRaisesRegex(ValueError, 'no tolerance bounds it'):
+            quick(lambda: 1, check=lambda r: 0.25)
 
     def test_bad_arguments_are_named(self):
         for wrong in ({'cache': 'hot'}, {'timer': 'sundial'},
@@ -133,6 +139,13 @@ class Bench(unittest.TestCase):
                 quick(lambda: None, **wrong)
         with self.assertRaisesRegex(ValueError, "'y', which is no argument"):
             quick(lambda x: None, (1,), mutates=['y'])
+        for args in (7, 'x', None):
+            with self.assertRaisesRegex(TypeError, r'one alone is \(x,\)'):
+                quick(lambda x: None, args)
+        with self.assertRaisesRegex(ValueError, "names 'yes', which is no"):
+            quick(lambda x: None, (1,), mutates='yes')
+        with self.assertRaisesRegex(ValueError, "require is 'luck'"):
+            quick(lambda x: None, (1,), require='luck')
         with self.assertRaisesRegex(ValueError, 'holds no array'):
             quick(lambda x: None, (1,), outputs=[0])
         with self.assertRaises(kmb.UnavailableError):
@@ -450,6 +463,8 @@ class Library(unittest.TestCase):
                          'ImportError: KMB_LIBRARY names no libkmb: /nowhere')
         self.assertRegex(self.imported(KMB_LIBRARY='libm.so.6'),
                          'ImportError: libm.so.6 is no libkmb')
+        self.assertRegex(self.imported(PATH='', PKG_CONFIG_LIBDIR=''),
+                         'not found .*PKG_CONFIG_PATH, or KMB_LIBRARY')
 
     def test_the_versions_are_the_same(self):
         with open(SOURCE + '/include/kmb/base.h', encoding='utf-8') as file:

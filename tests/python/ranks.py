@@ -124,6 +124,8 @@ class Transports(unittest.TestCase):
     def test_bad_ones_are_named(self):
         with self.assertRaisesRegex(TypeError, 'comm is a str: neither'):
             quick(lambda: None, comm='WORLD')
+        with self.assertRaisesRegex(TypeError, 'initialise the process group'):
+            quick(lambda: None, comm=None)
         with self.assertRaisesRegex(ValueError, 'barrier is \'soon\''):
             kmb.Comm(OnBoard(Board(1), 0), barrier='soon')
         with self.assertRaises(kmb.InvalidError):

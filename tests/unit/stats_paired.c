@@ -25,15 +25,23 @@ static void a_steady_change_cancels_within_a_cycle(void) {
 
 static void the_bias_is_taken_off_each_turn(void) {
   const double a[] = {13, 13, 23, 23}, b[] = {6, 6, 11, 11};
+  logs[2] = 7;
   REQUIRE(kmbi_paired_logs(a, 3, b, 1, 2, logs));
   REQUIRE_NEAR(logs[0], log(2), 1e-12);
   REQUIRE_NEAR(logs[1], log(2), 1e-12);
+  REQUIRE(logs[2] == 7); /* no cycle more than there are */
   REQUIRE(!kmbi_paired_logs(a, 13, b, 1, 2, logs));
   REQUIRE(!kmbi_paired_logs(a, 3, b, 6, 2, logs));
   REQUIRE(!kmbi_paired_logs(a, NAN, b, 1, 2, logs));
-  /* The last turn counts as the first does. */
-  const double late[] = {13, 13, 23, 2};
-  REQUIRE(!kmbi_paired_logs(late, 3, b, 1, 2, logs));
+  /* Each turn counts, of either. */
+  for (int i = 0; i < 4; i++) {
+    double x[] = {13, 13, 23, 23}, y[] = {6, 6, 11, 11};
+    x[i] = 3;
+    REQUIRE(!kmbi_paired_logs(x, 3, y, 1, 2, logs));
+    x[i] = 13;
+    y[i] = 1;
+    REQUIRE(!kmbi_paired_logs(x, 3, y, 1, 2, logs));
+  }
 }
 
 static void order_statistics_bound_the_median(void) {

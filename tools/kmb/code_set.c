@@ -72,15 +72,16 @@ static int gather_rows(code_set *set) {
   if (!set->rows) return no_memory();
   for (size_t i = 0; i < f->count; i++)
     for (uint64_t k = 0; k < kmb_result_code_count(f->items[i]); k++) {
-      kmb_code_kernel *row = &set->rows[set->row_count++];
+      kmb_code_kernel *row = &set->rows[set->row_count];
       *row = kmb_code_kernel_init();
-      kmb_result_code(f->items[i], k, row);
+      if (!kmb_result_code(f->items[i], k, row) && row->name) set->row_count++;
     }
   return EXIT_DONE;
 }
 
 /* By either name; where it was captured there may have been no demangler. */
 static bool matches(const regex_t *wanted, const kmb_code_kernel *row) {
+  if (!row->name) return false;
   if (!wanted || regexec(wanted, row->name, 0, NULL, 0) == 0) return true;
   char *name = code_demangle(row->name);
   bool good = name && regexec(wanted, name, 0, NULL, 0) == 0;

@@ -157,6 +157,9 @@ class Arguments:
 
     def __init__(self, fn: Callable[..., Any], args: Sequence[Any],
                  kwargs: Dict[str, Any]) -> None:
+        if not isinstance(args, (tuple, list)):
+            raise TypeError('the arguments are a %s, not a tuple: one alone '
+                            'is (x,)' % type(args).__name__)
         self.args, self.kwargs = tuple(args), dict(kwargs)
         self.arrays: List[Array] = []
         self.fixed: List[str] = []
@@ -200,7 +203,7 @@ class Arguments:
     def chosen(self, which: Iterable[Any], what: str) -> List[Array]:
         """The arrays of arguments that are given by name or position."""
         found: List[Array] = []
-        for one in which:
+        for one in [which] if isinstance(which, (str, int)) else which:
             key = '#%d' % one if isinstance(one, int) else one
             if key not in self._roots:
                 raise ValueError('%s names %r, which is no argument: %s' % (

@@ -55,8 +55,9 @@ def _find() -> ctypes.CDLL:
         found = _open(installed, tried)
         if found:
             return found
-    raise ImportError('libkmb was not found (%s). Install it, or set '
-                      'KMB_LIBRARY to the path of %s.'
+    raise ImportError('libkmb was not found (%s). Install it; in a prefix '
+                      'of its own set PKG_CONFIG_PATH, or KMB_LIBRARY to the '
+                      'path of %s.'
                       % ('; '.join(tried), _FILE))
 
 

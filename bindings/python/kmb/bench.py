@@ -11,7 +11,7 @@ from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
     replaced, torch_module
 from ._call import Call
 from ._library import check, chosen, lib
-from .comm import Comm, joined
+from .comm import ALONE, Comm, joined
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
@@ -258,14 +258,23 @@ def copies(arguments: Arguments, regions: Sequence[Region],
 
 def judged(value: Any, tolerance: Optional[float],
            out: Optional[Any]) -> bool:
-    """What a check gave: None or a truth, or the largest error."""
+    """What a check gave: None or a truth, or the largest error. Numbers and
+    truths of numpy and torch are such, too."""
     if value is None:
         return True
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if out is not None:
-            out.contents.error = float(value)
-        return tolerance is None or float(value) <= tolerance
-    return bool(value)
+    if isinstance(value, bool) or \
+            str(getattr(value, 'dtype', '')).rsplit('.', 1)[-1] == 'bool':
+        return bool(value)
+    if not hasattr(value, '__float__'):
+        raise TypeError('a check gives None, True or False, or the largest '
+                        'error, not a %s' % type(value).__name__)
+    error = float(value)
+    if tolerance is None:
+        raise ValueError('the check gives an error, %g, and no tolerance '
+                         'bounds it' % error)
+    if out is not None:
+        out.contents.error = error
+    return error <= tolerance
 
 
 _overhead: Dict[int, float] = {}
@@ -445,7 +454,8 @@ class Settings:
         params.cache = chosen(CACHES, self.cache, 'cache')
         params.timer = chosen(_TIMERS, self.timer, 'timer')
         params.launch_mode = chosen(_MODES, self.launch, 'launch')
-        for one in self.require:
+        for one in [self.require] if isinstance(self.require, str) \
+                else self.require:
             params.flags |= chosen(_REQUIRE, one, 'require')  # type: ignore
         params.rounds, params.batch = self.rounds, self.batch
         params.threads, params.target_pct = self.threads, self.target_pct
@@ -509,7 +519,7 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           ceilings: bool = True, threads: int = 0,
           metadata: Optional[Mapping[str, Any]] = None,
           memory_limit: Optional[int] = None, confirm_cold: bool = False,
-          counters: bool = False, comm: Any = None,
+          counters: bool = False, comm: Any = ALONE,
           boundary: Optional[str] = None) -> Result:
     """Measures ``fn(*args, **kwargs)``.
 
@@ -562,7 +572,7 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
         arguments = Arguments(fn, args, dict(kwargs or {}))
         options = Options(arguments, mutates, outputs, warm, touched or {})
         where = device_of(device, arguments)
-        plan = Plan(where, name_of(fn) if name is None else name)
+        plan = Plan(where, name_of(fn) if name is None else str(name))
         plan.ranks = ranks
         settings.apply(plan, arguments)
         return Prepared(plan, fn, arguments, options, how)

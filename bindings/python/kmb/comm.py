@@ -387,11 +387,24 @@ class Comm:
         return '<kmb.Comm rank %d of %d>' % (self.rank, self.size)
 
 
+class _Alone:
+    def __repr__(self) -> str:
+        return 'ALONE'
+
+
+#: One rank, as a default: None is what torch gives for a group that is not yet
+#: initialised, and a rank that then measured by itself would not be noticed.
+ALONE: Any = _Alone()
+
+
 @contextlib.contextmanager
 def joined(given: Any) -> Iterator[Optional[Comm]]:
     """A communicator for one measurement; the caller's own stays open."""
-    if given is None or isinstance(given, Comm):
-        yield given
+    if given is None:
+        raise TypeError('comm is None: initialise the process group first, or '
+                        'leave comm out to measure this rank alone')
+    if given is ALONE or isinstance(given, Comm):
+        yield None if given is ALONE else given
         return
     with Comm(given) as one:
         yield one

@@ -97,7 +97,8 @@ def read(plan: Plan, metrics: Optional[Iterable[str]] = None,
     """Reads them for what a plan measures."""
     params = _abi.kmb_counters_params()
     params.struct_size = ctypes.sizeof(params)
-    names = None if metrics is None else list(metrics)
+    names = None if metrics is None else \
+        [metrics] if isinstance(metrics, str) else list(metrics)
     if names is not None:
         if not names:
             raise ValueError('there are no metrics; leave them out for the '
@@ -151,7 +152,7 @@ def counters(fn: Callable[..., Any], args: Sequence[Any] = (),
     arguments = Arguments(fn, args, dict(kwargs or {}))
     options = Options(arguments, mutates, outputs, warm, touched or {})
     where = device_of(device, arguments)
-    plan = Plan(where, name_of(fn) if name is None else name)
+    plan = Plan(where, name_of(fn) if name is None else str(name))
     Settings(cache=cache, launch=launch).apply(plan, arguments)
     stack = contextlib.ExitStack()
     stack.callback(plan.close)

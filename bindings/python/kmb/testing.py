@@ -23,6 +23,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 from . import _abi, errors
 from ._arrays import torch_module
 from .bench import bench
+from .comm import ALONE
 from .result import Result
 
 Times = Union[float, List[float]]
@@ -75,12 +76,12 @@ def _where() -> str:
 
 
 def _ranks(aggregate_op: Callable[..., Any]) -> Any:
-    """What the ranks are joined by; None for one alone."""
+    """What the ranks are joined by."""
     torch = torch_module()
     if not torch or not torch.distributed.is_available() or \
             not torch.distributed.is_initialized() or \
             torch.distributed.get_world_size() == 1:
-        return None
+        return ALONE
     if aggregate_op is not max:
         raise errors.UnsupportedError(
             _abi.KMB_ERR_UNSUPPORTED, 'several ranks are reduced by max alone')

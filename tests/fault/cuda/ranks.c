@@ -16,18 +16,21 @@ typedef struct rank {
   pthread_t thread;
   kmb_status status;
   double us; /* that its operation spins */
+  spin work;
   uint64_t calls, vanish_at;
+  uint64_t fail_at; /* allocation, from kmb_bench() on */
   char words[256];
 } rank;
 
 static rank ranks[RANKS];
 static kmb_comm_params params;
 static kmb_launch_mode mode;
+static kmb_timer timer;
+static uint64_t most; /* samples */
 
 static kmb_status launch(void *user, const kmb_launch *l) {
   rank *r = user;
-  spin s = bed_spin(&r->b, r->us, 1);
-  return bed_launch_spin(&s, l);
+  return bed_launch_spin(&r->work, l);
 }
 
 static void open_rank(rank *r) {
@@ -37,6 +40,7 @@ static void open_rank(rank *r) {
   CU(b, cuDevicePrimaryCtxRetain, &b->context, index);
   CU(b, cuCtxSetCurrent, b->context);
   CU(b, cuModuleLoadData, &b->module, ".version 6.0");
+  r->work = bed_spin(b, r->us, 1);
   snprintf(name, sizeof name, "cuda:%d", index);
   REQUIRE_OK(bed_open(b, name));
 }
@@ -45,11 +49,12 @@ static void *measure(void *user) {
   rank *r = user;
   bed *b = &r->b;
   open_rank(r);
-  kmb_bench_params p = bed_params(KMB_TIMER_AUTO, mode, KMB_CACHE_WARM);
+  kmb_bench_params p = bed_params(timer, mode, KMB_CACHE_WARM);
   p.launch = launch;
   p.launch_user = r;
   p.comm = r->comm;
-  p.max_samples = 20;
+  p.max_samples = most;
+  if (r->fail_at) b->memory.fail_at = b->memory.calls + r->fail_at;
   r->status = kmb_bench(b->device, &p, &r->result);
   snprintf(r->words, sizeof r->words, "%s",
            r->status ? kmb_last_error(NULL, NULL) : "");
@@ -77,6 +82,8 @@ static void set_up(void) {
   params.skew_samples = 10;
   params.deadline_ns = params.first_deadline_ns = 1e13;
   mode = KMB_LAUNCH_AUTO;
+  timer = KMB_TIMER_AUTO;
+  most = 20;
   for (int i = 0; i < RANKS; i++) {
     bed_look_up(&ranks[i].b);
     ranks[i].us = 20 + 10 * i;
@@ -408,6 +415,37 @@ static void a_device_that_does_not_end_the_operation_is_told_of(void) {
   REQUIRE_HAS(ranks[0].words, "rank 1 failed at step \"measure\"");
 }
 
+/* Memory that one rank lacks, whatever for: both end in the same way, and the
+ * other one names it. */
+static void any_allocation_of_one_rank_may_fail(void) {
+  static const kmb_barrier kinds[] = {KMB_BARRIER_FLAG, KMB_BARRIER_NCCL};
+  for (int k = 0; k < 2; k++) {
+    uint64_t failures = 0;
+    bool failed = true;
+    for (uint64_t at = 1; failed; at += heap_step()) {
+      set_up();
+      params.barrier = kinds[k];
+      params.skew_samples = 1;
+      timer = KMB_TIMER_HOST; /* no calibration */
+      most = 8;
+      ranks[1].fail_at = at;
+      run();
+      failed = ranks[1].b.memory.failed;
+      failures += failed;
+      for (int i = 0; i < RANKS; i++) {
+        if (ranks[i].status != (failed ? KMB_ERR_NOMEM : KMB_OK))
+          fprintf(stderr, "allocation %d, rank %d: %s\n", (int)at, i,
+                  ranks[i].words);
+        REQUIRE_EQ(ranks[i].status, failed ? KMB_ERR_NOMEM : KMB_OK);
+      }
+      if (failed) REQUIRE_HAS(ranks[0].words, "rank 1");
+      ranks[1].b.memory.fail_at = 0;
+      finish();
+    }
+    REQUIRE(failures > 20);
+  }
+}
+
 /* Whichever rank meets the failure: both end in the same way, and nothing is
  * left. */
 static void any_call_of_a_barrier_may_fail(void) {
@@ -422,6 +460,9 @@ static void any_call_of_a_barrier_may_fail(void) {
   for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++)
     for (uint64_t k = 1; k < 6; k++) {
       set_up();
+      params.skew_samples = 1;
+      timer = KMB_TIMER_HOST;
+      most = 8;
       sim_fail(calls[c], k, 999);
       run();
       if (ranks[0].status != ranks[1].status)
@@ -451,6 +492,7 @@ int main(int argc, char **argv) {
   bad += ALONE(without_peer_access_the_hosts_align);
   bad += ALONE(an_old_driver_has_no_stream_operations);
   bad += ALONE(a_rank_that_waits_in_a_barrier_is_let_go);
+  bad += ALONE(any_allocation_of_one_rank_may_fail);
   bad += ALONE(any_call_of_a_barrier_may_fail);
   return bad != 0;
 }

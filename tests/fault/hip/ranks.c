@@ -17,7 +17,8 @@ typedef struct rank {
   kmb_result *result;
   pthread_t thread;
   kmb_status status;
-  double us;              /* that its operation spins */
+  double us; /* that its operation spins */
+  spin work;
   uint64_t calls, odd_at; /* the call that does something else */
   uint64_t fail_at;       /* allocation, from kmb_bench() on */
   char words[256];
@@ -45,9 +46,8 @@ static kmb_status oddity(rank *r, void *stream) {
 
 static kmb_status launch(void *user, const kmb_launch *l) {
   rank *r = user;
-  spin s = bed_spin(&r->b, r->us, 1);
   kmb_status status = odd.in_reset ? KMB_OK : oddity(r, l->stream);
-  return status ? status : bed_launch_spin(&s, l);
+  return status ? status : bed_launch_spin(&r->work, l);
 }
 
 static kmb_status reset(void *user, uint32_t slot, void *stream) {
@@ -76,6 +76,7 @@ static void open_rank(rank *r) {
   bed_look_up(&r->b);
   HIP(&r->b, hipSetDevice, index);
   HIP(&r->b, hipModuleLoadData, &r->b.module, SIM_CODE);
+  r->work = bed_spin(&r->b, r->us, 1);
   snprintf(name, sizeof name, "hip:%d", index);
   REQUIRE_OK(bed_open(&r->b, name));
   if (r->fail_at) r->b.memory.fail_at = r->b.memory.calls + r->fail_at;

@@ -52,7 +52,7 @@ typedef struct sim_settings {
   int driver_version;
   bool no_threads;      /* the process can have no more */
   unsigned queue_depth; /* operations, then whoever enqueues waits; 0: none */
-  bool empty_copies; /* the copy kernel takes its time and copies nothing */
+  bool empty_copies;    /* the copy kernel takes its time and copies nothing */
   bool few_polls; /* whoever asks for a stream's end finds it the next time */
   const char *missing; /* a function that the libraries lack */
   bool blocking;       /* launches wait for their kernels */
