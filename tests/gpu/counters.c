@@ -90,6 +90,21 @@ static void print_values(FILE *json, const kmb_counters *c) {
 #undef PRINT
 }
 
+/* The driver counts blocks as the library does; for kernels of others' making
+ * it may know of more that limits them. */
+static bool check_occupancy(const kmb_counters *c) {
+  kmb_occupancy o = kmb_occupancy_init();
+  const char *name = "";
+  if (kmb_counters_name(c, 0, &name) || kmb_counters_occupancy(c, 0, &o)) {
+    fprintf(stderr, "occupancy: %s\n", kmb_last_error(NULL, NULL));
+    return false;
+  }
+  printf("%-22.22s %.1f%% theoretical occupancy, limited by %s, %.3g waves; "
+         "%s\n",
+         name, o.pct, o.limit ? o.limit : "something else", o.waves, o.check);
+  return strncmp(name, "test_", 5) != 0 || o.flags & KMB_OCCUPANCY_CHECKED;
+}
+
 /* Twice: the second call of a device is the cheaper one. */
 static bool count(gpu *g, FILE *json, const kmb_bench_params *p, const shape *s,
                   const char *state) {
@@ -117,11 +132,12 @@ static bool count(gpu *g, FILE *json, const kmb_bench_params *p, const shape *s,
           (unsigned long long)info.kernels, ms[0], ms[1]);
   second = true;
   print_values(json, c);
+  bool same = check_occupancy(c);
   printf("%-22s %-5s %llu of %llu passes, %.0f then %.0f ms\n", s->key, state,
          (unsigned long long)info.taken, (unsigned long long)info.passes, ms[0],
          ms[1]);
   kmb_counters_destroy(c);
-  return true;
+  return same;
 }
 
 /* And what a measurement says that confirms its cache state. */
