@@ -42,6 +42,7 @@ have() {
   python3-mesonpy) /usr/bin/python3 -c 'import mesonpy' ;;
   python3-torch) /usr/bin/python3 -c 'import numpy, torch' ;;
   libtorch-dev) test -f /usr/include/torch/library.h ;;
+  python3-mpi4py) /usr/bin/python3 -c 'import mpi4py' ;;
   python3-setuptools) /usr/bin/python3 -c 'import setuptools' ;;
   abigail-tools) command -v abidiff ;;
   libbenchmark-dev) pkg-config --exists benchmark ;;

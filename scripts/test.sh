@@ -17,8 +17,8 @@ full)
   full=yes
   packages="$packages clang clang-format clang-tidy valgrind cmake doxygen \
 abigail-tools patch libbenchmark-dev libcairo2-dev mypy python3-mesonpy \
-python3-torch libtorch-dev python3-setuptools python3-mpi4py libopenmpi-dev openmpi-bin \
-libmpich-dev mpich"
+python3-torch libtorch-dev python3-setuptools python3-mpi4py libopenmpi-dev \
+openmpi-bin libmpich-dev mpich"
   ;;
 *) die "KMB_TEST is \"$KMB_TEST\"; leave it out, or set it to full" ;;
 esac
