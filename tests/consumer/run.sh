@@ -9,6 +9,9 @@ set -u
 way=$1 build=$2 source=$3 meson=$4
 shift 4
 
+# CMake wants the compiler itself.
+case ${1##*/} in ccache | sccache) shift ;; esac
+
 skip() {
   echo "$*"
   exit 77
