@@ -48,10 +48,10 @@ static const char *missing_slot(const kmb_backend_ops *ops) {
 /* What serves only together is all there, or nothing of it. */
 static kmb_status check_groups(const kmb_backend_ops *ops, const char *path) {
 #define SLOT(group, name) \
-  { group, #name, KMBI_HAS(ops, name) }
+  { #name, group, KMBI_HAS(ops, name) }
   const struct {
-    int group;
     const char *name;
+    int group;
     bool has;
   } slots[] = {
       SLOT(0, now),

@@ -288,9 +288,10 @@ kmb_status kmb_session_end(kmb_session *session, kmb_result **out) {
   if (!session)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_session_end: session is NULL");
   kmb_status status = kmbi_device_check(session->device, "kmb_session_end");
-  if (!status && !out)
-    status = kmbi_fail(KMB_ERR_INVALID, "kmb_session_end: result is NULL");
-  if (!status) status = make_result(session, out);
+  if (!status)
+    status =
+        out ? make_result(session, out)
+            : kmbi_fail(KMB_ERR_INVALID, "kmb_session_end: result is NULL");
   release(session);
   return status;
 }

@@ -101,7 +101,7 @@ static void join(const chart *c, const char *name, bool shared,
 void chart_brief(const chart *c, int index, char text[NAME]) {
   join(c, c->points[index].name, false, text);
   if (*text) return;
-  memcpy(text, c->points[index].name, NAME);
+  snprintf(text, NAME, "%s", c->points[index].name);
   for (char *at = text; *at; at++)
     if (*at == *PART) *at = ' ';
 }
