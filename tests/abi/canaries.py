@@ -248,7 +248,8 @@ def interface(source, work, compiler, patches):
 def library(source, work, compiler, patches):
     os.environ['CC'] = ' '.join(compiler)
     tree = RealTree(source, work, compiler)
-    for patch in patches:
+    # The library as it is has an abidiff test of its own.
+    for patch in filter(None, patches):
         result = run_real(tree, patch)
         if result:
             yield result

@@ -33,8 +33,10 @@ cpp() { # prints the C++ compiler that belongs to the C compiler
 work=$build/tests/consumer/$way
 rm -rf "$work"
 mkdir -p "$work" || exit 1
-"$meson" install -C "$build" --no-rebuild --destdir "$work/root" \
-  >"$work/install.log" 2>&1 || fail "install failed: $(cat "$work/install.log")"
+# One at a time: meson's install writes a log in the build folder.
+flock "$build/tests/consumer" "$meson" install -C "$build" --no-rebuild \
+  --destdir "$work/root" >"$work/install.log" 2>&1 ||
+  fail "install failed: $(cat "$work/install.log")"
 pc=$(find "$work/root" -name kmb.pc)
 [ -f "$pc" ] || fail "kmb.pc was not installed"
 PKG_CONFIG_PATH=$(dirname "$pc")

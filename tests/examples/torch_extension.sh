@@ -32,8 +32,10 @@ command -v cmake >/dev/null || skip "cmake was not found (Debian package cmake)"
 work=$build/tests/examples/torch_extension_$way
 rm -rf "$work"
 mkdir -p "$work" || exit 1
-"$meson" install -C "$build" --no-rebuild --destdir "$work/root" \
-  >"$work/install.log" 2>&1 || fail "install failed: $(cat "$work/install.log")"
+# One at a time, as tests/consumer/run.sh: meson's install writes a log.
+flock "$build/tests/consumer" "$meson" install -C "$build" --no-rebuild \
+  --destdir "$work/root" >"$work/install.log" 2>&1 ||
+  fail "install failed: $(cat "$work/install.log")"
 PKG_CONFIG_PATH=$(dirname "$(find "$work/root" -name kmb.pc)")
 export PKG_CONFIG_PATH
 case $way in
