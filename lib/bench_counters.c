@@ -100,7 +100,7 @@ kmb_status kmbi_take_counters(kmbi_run *run) {
     params.metric_count = 1;
   }
   /* What was timed is timed: its tracer would keep another one out. */
-  if (run->plan) kmbi_plan_close(run, run->plan);
+  kmbi_plan_close(run, run->plan);
   run->plan = NULL;
   kmbi_error_save(&before);
   kmb_status status = kmbi_counters_take(run, &params, all, &c);

@@ -22,7 +22,8 @@ compile "$folder"
 find "$folder" -name '*.gcda' -exec rm -f {} +
 say "testing"
 meson test -C "$folder" --no-rebuild --print-errorlogs --suite unit \
-  --suite plugin --suite fault --timeout-multiplier 5 \
+  --suite plugin --suite fault --suite cuda-sim --no-suite exhaustive \
+  --no-suite cuda-vendor --timeout-multiplier 5 \
   >"$folder/test.log" 2>&1 || {
   cat "$folder/test.log" >&2
   die "A test failed: no coverage."

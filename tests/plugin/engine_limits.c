@@ -221,6 +221,42 @@ static void an_alias_is_no_buffer_of_its_own(void) {
   finish(&t);
 }
 
+static void fill_with_7(const sim_kernel *kernel) {
+  for (uint32_t i = 0; i < kernel->write_count; i++)
+    memset(kernel->writes[i].pointer, 7, kernel->writes[i].bytes);
+}
+
+static kmb_status overwrite(void *user, const kmb_launch *l) {
+  const operation *o = user;
+  sim_kernel kernel = {.run = fill_with_7, .write_count = 2};
+  for (int i = 0; i < 2; i++)
+    kernel.writes[i] = (kmb_span){l->args[i], o->bytes};
+  return sim_enqueue(l->stream, &kernel);
+}
+
+static kmb_status content(void *user, kmb_check *check) {
+  (void)user;
+  (void)check;
+  return KMB_OK;
+}
+
+/* What is written through an alias may change; another input may not. */
+static void an_input_changes_where_an_output_is_its_alias(void) {
+  for (int aliased = 0; aliased < 2; aliased++) {
+    trial t;
+    begin(&t, "");
+    with_buffers(&t, MIB);
+    if (aliased) t.descs[1].role = KMB_INOUT;
+    if (aliased) t.descs[1].flags = KMB_BUFFER_ALIAS;
+    t.descs[1].alias_of = 0;
+    t.p.check = content;
+    t.p.launch = overwrite;
+    kmb_status status = attempt(&t);
+    REQUIRE_EQ(status, aliased ? KMB_OK : KMB_ERR_INCORRECT);
+    finish(&t);
+  }
+}
+
 /* --- times of zero ------------------------------------------------------ */
 
 /* A clock that cannot see the kernel: the number is zero and says so. */
@@ -408,6 +444,7 @@ int main(void) {
   RUN(the_distance_decides);
   RUN(many_slots_are_all_visited);
   RUN(an_alias_is_no_buffer_of_its_own);
+  RUN(an_input_changes_where_an_output_is_its_alias);
   RUN(a_time_below_the_clocks_step_is_zero);
   RUN(zero_on_the_host_clock_has_no_overhead_share);
   RUN(a_clock_that_stands_still_divides_by_nothing);

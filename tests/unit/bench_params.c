@@ -294,6 +294,36 @@ static void what_is_given_is_kept(void) {
   REQUIRE_EQ(completed(&given).seed, 0);
 }
 
+/* With these a measurement stands without counters, and says why. */
+static void reasons_are_told_from_failures(void) {
+  static const kmb_status reasons[] = {KMB_ERR_BUSY,        KMB_ERR_PERM,
+                                       KMB_ERR_UNAVAILABLE, KMB_ERR_UNSUPPORTED,
+                                       KMB_ERR_CAPTURE,     KMB_ERR_INVALID,
+                                       KMB_ERR_VENDOR};
+  static const kmb_status failures[] = {KMB_ERR_NOMEM, KMB_ERR_LOST,
+                                        KMB_ERR_CANCELLED, 42};
+  for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+    REQUIRE(kmbi_is_reason(reasons[i]));
+  for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
+    REQUIRE(!kmbi_is_reason(failures[i]));
+}
+
+static void no_rate_is_of_a_time_of_zero(void) {
+  kmbi_memory memory = kmbi_memory_from(NULL);
+  kmbi_run run = {.choice = {.timer = KMB_TIMER_TRACE}};
+  double rate = 0;
+  REQUIRE_OK(kmbi_result_create(&memory, &run.result));
+  kmbi_result_set_f64(run.result, KMB_VALUE_DRAM_READ, 100);
+  kmbi_result_set_f64(run.result, KMB_VALUE_DRAM_WRITE, 20);
+  kmbi_set_dram_rate(&run, 0);
+  REQUIRE_STATUS(kmb_result_f64(run.result, KMB_VALUE_DRAM_RATE, &rate),
+                 KMB_ERR_UNAVAILABLE);
+  kmbi_set_dram_rate(&run, 2);
+  REQUIRE_OK(kmb_result_f64(run.result, KMB_VALUE_DRAM_RATE, &rate));
+  REQUIRE_NEAR(rate, 6e10, 1);
+  kmb_result_destroy(run.result);
+}
+
 int main(void) {
   kmb_device_params small = kmb_device_params_init();
   small.llc_bytes = 8192;
@@ -308,6 +338,8 @@ int main(void) {
   RUN(structs_have_a_least_size);
   RUN(work_must_be_whole);
   RUN(metadata_must_be_whole);
+  RUN(reasons_are_told_from_failures);
+  RUN(no_rate_is_of_a_time_of_zero);
   RUN(defaults_are_as_documented);
   RUN(what_is_given_is_kept);
   kmb_device_close(device);

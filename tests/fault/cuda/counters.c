@@ -568,6 +568,9 @@ static void copies_alone_are_read_as_a_whole(void) {
   REQUIRE_NEAR(bed_f64(r, KMB_VALUE_COLD_RATIO), 1, 0.001);
   REQUIRE_STR(bed_text(r, KMB_VALUE_COUNTER_MODE), "user range, user replay");
   kmb_result_destroy(r);
+  r = bench(&j, KMB_BENCH_COUNTERS); /* of a copy's launch nothing is known */
+  absent(r, KMB_VALUE_THEORETICAL, "");
+  kmb_result_destroy(r);
   REQUIRE_OK(read_counters(&j));
   REQUIRE_EQ(info(&j).kernels, 0);
   REQUIRE_STR(name(&j, 0), "(iteration)");
@@ -645,6 +648,66 @@ static void the_preset_goes_into_the_result(void) {
   end(&j);
 }
 
+/* The longest is the first of those that are as long. */
+static void the_longest_kernel_is_named(void) {
+  job j;
+  several s;
+  start_several(&j, &s, 3);
+  j.bench.launch_mode = KMB_LAUNCH_PLAIN;
+  kmb_result *r = bench(&j, KMB_BENCH_COUNTERS);
+  REQUIRE_STR(bed_text(r, KMB_VALUE_COUNTER_KERNEL), "test_add");
+  kmb_result_destroy(r);
+  end(&j);
+}
+
+/* It is the callback's failure, not a reason that the machine has. */
+static void a_callback_may_fail_while_counters_are_read(void) {
+  job j;
+  several s;
+  kmb_result *r = NULL;
+  start_several(&j, &s, 1u << 30);
+  j.bench.launch = refuse;
+  j.bench.launch_mode = KMB_LAUNCH_PLAIN;
+  for (int i = 0; i < 2; i++) { /* the first calibrates */
+    s.launches = 0;
+    r = bench(&j, KMB_BENCH_COUNTERS);
+    kmb_result_destroy(r);
+  }
+  unsigned all = s.launches;
+  s.launches = 0;
+  s.adds = all - 1; /* the last one */
+  REQUIRE_STATUS(kmb_bench(j.b.device, &j.bench, &r), 42);
+  REQUIRE_EQ(s.launches, all - 1);
+  end(&j);
+}
+
+/* Inputs are what is read and not kept warm, each once; one that is written too
+ * is among them. */
+static void the_cold_ratio_is_of_cold_inputs(void) {
+  job j;
+  kmb_buffer_desc d[4];
+  start(&j, KMB_CACHE_COLD);
+  for (int i = 0; i < 4; i++) {
+    d[i] = kmb_buffer_desc_init();
+    d[i].name = (const char *[]){"from", "to", "warm", "again"}[i];
+    d[i].role = i == 1 ? KMB_INOUT : KMB_INPUT;
+    d[i].dtype = KMB_F32;
+    d[i].bytes = BYTES;
+  }
+  d[2].residency = KMB_RESIDENT_WARM;
+  d[3].flags = KMB_BUFFER_ALIAS;
+  d[3].alias_of = 0;
+  kmb_buffers_destroy(j.buffers);
+  REQUIRE_OK(
+      kmb_buffers_create(j.b.device, d, sizeof d[0], 4, NULL, &j.buffers));
+  j.bench.buffers = j.buffers;
+  kmb_result *r = bench(&j, KMB_BENCH_CONFIRM_COLD);
+  /* "from" is read, "to" is not, though it says so. */
+  REQUIRE_NEAR(bed_f64(r, KMB_VALUE_COLD_RATIO), 0.5, 0.001);
+  kmb_result_destroy(r);
+  end(&j);
+}
+
 /* Both ways count: what was read, and the outputs of before that went. */
 static void the_rate_of_dram_counts_both_ways(void) {
   job j;
@@ -670,9 +733,22 @@ static void a_measurement_stands_without_counters(void) {
   absent(r, KMB_VALUE_NCU_MEMORY, "root");
   REQUIRE(strncmp(bed_text(r, KMB_VALUE_CACHE_PROOF), "counters", 8) != 0);
   kmb_result_destroy(r);
-  sim_set()->counters_refused = 0;
-  /* Nobody asked: nothing is read. */
   j.bench.flags &= ~(uint32_t)KMB_BENCH_COUNTERS;
+  r = bench(&j, KMB_BENCH_CONFIRM_COLD);
+  absent(r, KMB_VALUE_COLD_RATIO, "root");
+  kmb_result_destroy(r);
+  sim_set()->counters_refused = 0;
+  static const sim_function calls[] = {SIM_cuptiRangeProfilerEnable,
+                                       SIM_cuptiRangeProfilerStart,
+                                       SIM_cuptiRangeProfilerStop};
+  for (int i = 0; i < 3; i++) {
+    sim_fail(calls[i], 1, 999);
+    r = bench(&j, KMB_BENCH_CONFIRM_COLD);
+    absent(r, KMB_VALUE_COLD_RATIO, "999");
+    kmb_result_destroy(r);
+  }
+  j.bench.flags &= ~(uint32_t)KMB_BENCH_CONFIRM_COLD;
+  /* Nobody asked: nothing is read. */
   uint64_t enabled = sim_calls(SIM_cuptiRangeProfilerEnable);
   r = bench(&j, 0);
   REQUIRE_EQ(sim_calls(SIM_cuptiRangeProfilerEnable), enabled);
@@ -788,6 +864,9 @@ int main(void) {
   RUN(copies_alone_are_read_as_a_whole);
   RUN(what_is_not_cold_is_found_by_its_bytes);
   RUN(the_preset_goes_into_the_result);
+  RUN(the_longest_kernel_is_named);
+  RUN(a_callback_may_fail_while_counters_are_read);
+  RUN(the_cold_ratio_is_of_cold_inputs);
   RUN(the_rate_of_dram_counts_both_ways);
   RUN(a_measurement_stands_without_counters);
   RUN(the_reading_uses_counters);
