@@ -445,21 +445,6 @@ static kmb_status read_code_texts(const reader *r, const kmbi_json *object,
   return KMB_OK;
 }
 
-static bool read_sizes(const kmbi_json *object, const char *key, uint32_t *x,
-                       uint32_t *y, uint32_t *z) {
-  uint32_t *const sizes[] = {x, y, z};
-  const kmbi_json *array = kmbi_json_member(object, key);
-  if (!array || array->type != KMBI_JSON_ARRAY || array->count != 3)
-    return false;
-  const kmbi_json *at = array->as.child;
-  for (size_t i = 0; i < 3; i++, at = at->next) {
-    uint64_t count = 0;
-    if (!count_of(at, &count) || count > UINT32_MAX) return false;
-    *sizes[i] = (uint32_t)count;
-  }
-  return true;
-}
-
 /* Several that are known together or not at all. */
 static bool read_group(const kmbi_json *object, const char *const *keys,
                        uint64_t *const *numbers, size_t count, bool *known) {
@@ -512,10 +497,12 @@ static kmb_status read_code(const reader *r, const kmbi_json *object) {
   uint64_t count = 0;
   for (const kmbi_json *at = array->as.child; at && !status; at = at->next) {
     kmb_code_kernel *k = &rows[count++];
+    uint32_t *const grid[] = {&k->grid_x, &k->grid_y, &k->grid_z};
+    uint32_t *const block[] = {&k->block_x, &k->block_y, &k->block_z};
     *k = kmb_code_kernel_init();
     if (at->type != KMBI_JSON_OBJECT) return bad(r, "code", "not objects");
-    if (!read_sizes(at, "grid", &k->grid_x, &k->grid_y, &k->grid_z) ||
-        !read_sizes(at, "block", &k->block_x, &k->block_y, &k->block_z))
+    if (!three_counts(kmbi_json_member(at, "grid"), grid) ||
+        !three_counts(kmbi_json_member(at, "block"), block))
       return bad(r, "code", "a kernel needs grid and block, three counts each");
     status = read_code_texts(r, at, k);
     if (!status) status = read_code_counts(r, at, k);

@@ -177,12 +177,10 @@ static void put_findings(writer *w, const kmb_result *result) {
   end_list(&items, "   ", "]");
 }
 
-static void put_sizes(writer *w, const char *key, uint32_t x, uint32_t y,
-                      uint32_t z) {
+static void put_sizes(writer *w, uint32_t x, uint32_t y, uint32_t z) {
   const uint32_t sizes[] = {x, y, z};
-  put_string(w, key);
   for (size_t i = 0; i < 3; i++) {
-    put_text(w, i ? ", " : ": [");
+    put_text(w, i ? ", " : "[");
     put_u64(w, sizes[i]);
   }
   put_text(w, "]");
@@ -196,10 +194,10 @@ static void put_launch(writer *w, const kmb_op *op) {
                  {"local_bytes_per_thread", op->local},
                  {"static_shared_bytes", op->static_shared},
                  {"dynamic_shared_bytes", op->dynamic_shared}};
-  put_text(w, ",\n     ");
-  put_sizes(w, "grid", op->grid_x, op->grid_y, op->grid_z);
-  put_text(w, ", ");
-  put_sizes(w, "block", op->block_x, op->block_y, op->block_z);
+  put_text(w, ",\n     \"grid\": ");
+  put_sizes(w, op->grid_x, op->grid_y, op->grid_z);
+  put_text(w, ", \"block\": ");
+  put_sizes(w, op->block_x, op->block_y, op->block_z);
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     put_text(w, ", ");
     put_string(w, numbers[i].key);
@@ -337,18 +335,12 @@ static void put_code_counts(list *members, const kmb_code_kernel *k) {
 
 static void put_kernel(writer *w, const kmb_code_kernel *k) {
   list members = {w, "     ", false};
-  const uint32_t sizes[] = {k->grid_x,  k->grid_y,  k->grid_z,
-                            k->block_x, k->block_y, k->block_z};
   put_text(w, "{");
   put_code_texts(&members, k);
-  for (size_t i = 0; i < 2; i++) {
-    next_plain(&members, i ? "block" : "grid");
-    for (size_t d = 0; d < 3; d++) {
-      put_text(w, d ? ", " : "[");
-      put_u64(w, sizes[3 * i + d]);
-    }
-    put_text(w, "]");
-  }
+  next_plain(&members, "grid");
+  put_sizes(w, k->grid_x, k->grid_y, k->grid_z);
+  next_plain(&members, "block");
+  put_sizes(w, k->block_x, k->block_y, k->block_z);
   put_code_counts(&members, k);
   end_list(&members, "    ", "}");
 }

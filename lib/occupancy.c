@@ -117,7 +117,6 @@ typedef struct asking {
   const kmb_op *ops;
   uint64_t count;
   kmbi_driver_count *counts;
-  kmbi_arena *arena;
 } asking;
 
 static bool is_same(const kmb_op *op, const kmb_code_kernel *k) {
@@ -198,7 +197,7 @@ static void give_reason(const asking *a, const char *why) {
 kmb_status kmbi_ask_driver(kmbi_run *run, const kmb_op *ops, uint64_t count,
                            kmbi_arena *arena, kmbi_driver_count *counts) {
   const kmb_backend_ops *table = run->device->ops;
-  asking a = {ops, count, counts, arena};
+  asking a = {ops, count, counts};
   kmbi_error_state before;
   if (!KMBI_HAS(table, code_begin) || !KMBI_HAS(table, code_end)) {
     give_reason(&a, "not compared: the backend sees no single launches");

@@ -256,10 +256,7 @@ static int all_json(const code_set *a, const code_set *b, pair *p) {
 int code_diff(const code_set *a, const code_set *b, const code_options *o) {
   pair *p = malloc(sizeof *p);
   int code = EXIT_DONE;
-  if (!p) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
+  if (!p) return no_memory();
   if (o->json) {
     code = all_json(a, b, p);
   } else {

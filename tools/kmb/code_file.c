@@ -170,10 +170,7 @@ static int disassemble(code_file *file, const code_options *o,
   }
   if (!file->text) return EXIT_DONE;
   file->why[0] = '\0';
-  if (!code_listing_read(file->text, size, &file->listing)) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
+  if (!code_listing_read(file->text, size, &file->listing)) return no_memory();
   if (file->listing.function_count) return EXIT_DONE;
   snprintf(file->why, sizeof file->why,
            "what %s holds is no listing of nvdisasm -c, cuobjdump -sass or "

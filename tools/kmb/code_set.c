@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-static int no_memory(void) {
-  fputs("kmb: out of memory\n", stderr);
-  return EXIT_FAILED;
-}
-
 /* Which kernels are meant. An exit status, reported. */
 static int compile(const char *text, regex_t *regex) {
   char why[128];
@@ -20,13 +15,19 @@ static int compile(const char *text, regex_t *regex) {
 
 /* Rows. */
 
+/* Of what image a row is, is not always known. */
+static bool is_in(const kmb_code_kernel *row, const char *hash) {
+  return row->hash && strcmp(row->hash, hash) == 0;
+}
+
+static bool is_of(const kmb_code_kernel *row, const char *hash,
+                  const char *name) {
+  return is_in(row, hash) && strcmp(row->name, name) == 0;
+}
+
 bool code_set_lists(const code_set *set, const char *hash, const char *name) {
-  for (size_t i = 0; i < set->row_count; i++) {
-    const kmb_code_kernel *row = &set->rows[i];
-    if (row->hash && strcmp(row->hash, hash) == 0 &&
-        strcmp(row->name, name) == 0)
-      return true;
-  }
+  for (size_t i = 0; i < set->row_count; i++)
+    if (is_of(&set->rows[i], hash, name)) return true;
   return false;
 }
 
@@ -35,12 +36,6 @@ static bool same_launch(const kmb_code_kernel *a, const kmb_code_kernel *b) {
          a->grid_z == b->grid_z && a->block_x == b->block_x &&
          a->block_y == b->block_y && a->block_z == b->block_z &&
          a->dynamic_shared_bytes == b->dynamic_shared_bytes;
-}
-
-static bool is_of(const kmb_code_kernel *row, const char *hash,
-                  const char *name) {
-  return row->hash && strcmp(row->hash, hash) == 0 &&
-         strcmp(row->name, name) == 0;
 }
 
 const kmb_code_kernel *code_set_launch(const code_set *set, const char *hash,
@@ -128,7 +123,7 @@ static int lose_image(code_set *set, const kmb_code_kernel *of,
   bool good = a->path != NULL;
   for (size_t i = 0; i < set->row_count && good; i++) {
     const kmb_code_kernel *row = &set->rows[i];
-    if (is_of(row, of->hash, row->name) && matches(wanted, row))
+    if (is_in(row, of->hash) && matches(wanted, row))
       good = add_name(&a->kernels, row->name);
   }
   return good ? EXIT_DONE : no_memory();
@@ -180,8 +175,7 @@ static int check_rows(code_set *set, const code_file *file,
   for (size_t i = 0; i < set->row_count && !code; i++) {
     const kmb_code_kernel *row = &set->rows[i];
     const char *why = NULL;
-    if (!is_of(row, file->image.hash, row->name) || !matches(wanted, row))
-      continue;
+    if (!is_in(row, file->image.hash) || !matches(wanted, row)) continue;
     bool held = false;
     for (size_t k = 0; k < file->image.kernel_count && !held; k++)
       held = strcmp(file->image.kernels[k].name, row->name) == 0;
@@ -219,8 +213,7 @@ static bool seen_before(const code_set *set, size_t index,
                         const regex_t *wanted) {
   const kmb_code_kernel *row = &set->rows[index];
   for (size_t i = 0; i < index; i++)
-    if (set->rows[i].hash && strcmp(set->rows[i].hash, row->hash) == 0 &&
-        matches(wanted, &set->rows[i]))
+    if (is_in(&set->rows[i], row->hash) && matches(wanted, &set->rows[i]))
       return true;
   return false;
 }

@@ -60,6 +60,8 @@ int report(kmb_status status);
 int report_reason(kmb_status status);
 /* Says on stderr what is wrong with the arguments. */
 int usage(const char *command, const char *format, ...) KMB_PRINTF(2, 3);
+/* Says so on stderr, and gives EXIT_FAILED. */
+int no_memory(void);
 /* Writes to a FILE. */
 kmb_status write_file(void *file, const void *data, size_t size);
 

@@ -90,6 +90,11 @@ int usage(const char *name, const char *format, ...) {
   return EXIT_USAGE;
 }
 
+int no_memory(void) {
+  fputs("kmb: out of memory\n", stderr);
+  return EXIT_FAILED;
+}
+
 int report(kmb_status status) {
   if (!status) return EXIT_DONE;
   fputs("kmb: ", stderr);

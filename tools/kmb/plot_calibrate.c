@@ -164,10 +164,7 @@ int draw_calibration(const char *path, const char *device, const char *what,
   double bottom = TOP + (double)ROW * count;
   char text[320];
   canvas *c = calloc(1, sizeof *c);
-  if (!c) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
+  if (!c) return no_memory();
   int code = canvas_open(c, path, WIDTH, bottom + FOOT);
   if (!code) {
     set_scales(readings, count, &bias, &floor);

@@ -544,10 +544,7 @@ int plot_roofline_main(int argc, char **argv) {
   if (!output || !file_count)
     return usage("plot roofline", "results and -o FILE are needed");
   chart *read = calloc(1, sizeof *read);
-  if (!read) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
+  if (!read) return no_memory();
   int status = EXIT_DONE;
   for (int i = 0; i < file_count && !status; i++)
     status = chart_read(read, files[i]);

@@ -122,10 +122,7 @@ static int gather(const options *o, results_file *files, report_data *data) {
   data->rows = calloc(data->count + 1, sizeof(json_t *));
   data->files = files;
   data->file_count = o->path_count;
-  if (!data->items || !data->rows) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
+  if (!data->items || !data->rows) return no_memory();
   for (int i = 0; i < o->path_count; i++) {
     memcpy(data->items + at, files[i].items,
            files[i].count * sizeof(const kmb_result *));
@@ -196,10 +193,7 @@ static int write_report(const options *o, const results_file *files,
   char title[256];
   report_pictures pictures = {.count = 0};
   document *d = calloc(1, sizeof *d);
-  if (!d) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
+  if (!d) return no_memory();
   default_title(data, title, sizeof title);
   int code = document_open(d, o->out, o->title ? o->title : title);
   if (!code) {
@@ -219,10 +213,7 @@ int report_main(int argc, char **argv) {
   int code = read_options(argc, argv, &o);
   if (code) return code;
   results_file *files = calloc((size_t)o.path_count + 1, sizeof *files);
-  if (!files) {
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
-  }
+  if (!files) return no_memory();
   code = gather(&o, files, &data);
   if (!code) code = write_report(&o, files, &data);
   for (int i = 0; i < o.path_count; i++)

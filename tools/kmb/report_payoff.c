@@ -21,10 +21,7 @@ static int put_payoff(document *d, const kmb_payoff *payoff) {
   FILE *memory = open_memstream(&text, &size);
   int code = EXIT_FAILED;
   if (memory) code = report(kmb_payoff_write_text(payoff, write_file, memory));
-  if (!memory || fclose(memory) != 0) {
-    fputs("kmb: out of memory\n", stderr);
-    code = EXIT_FAILED;
-  }
+  if (!memory || fclose(memory) != 0) code = no_memory();
   if (!code) document_lines(d, text);
   free(text);
   return code;

@@ -49,8 +49,7 @@ static int put_file(report_pictures *to, const char *path, const char *svg,
   if (items) to->items = items;
   if (!name || !items) {
     free(name);
-    fputs("kmb: out of memory\n", stderr);
-    return EXIT_FAILED;
+    return no_memory();
   }
   report_picture *made = &items[to->count++];
   *made = (report_picture){.path = name};

@@ -189,8 +189,7 @@ int write_spread(const char *path, const spread *points, size_t point_count,
   json_decref(document);
   if (good || ferror(out.file)) return out_close(&out);
   out_abandon(&out);
-  fputs("kmb: out of memory\n", stderr);
-  return EXIT_FAILED;
+  return no_memory();
 }
 
 /* Reading. */
