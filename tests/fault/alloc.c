@@ -1,25 +1,9 @@
 /* Fail the k-th allocation, for every k, over the whole life of a measurement:
  * open, describe, measure, list, write, read back, compare, destroy. Each time
  * a clean status, nothing leaked, and the next call works. */
-#include "heap.h"
+#include "heap_jansson.h"
 
 #include <kmb/kmb.h>
-
-#include <jansson.h>
-
-/* jansson's allocator is process-wide: tests may set it, the library never. */
-static heap json_heap;
-
-static void *json_alloc(size_t size) {
-  if (heap_fails(&json_heap)) return NULL;
-  json_heap.blocks_out++;
-  return malloc(size);
-}
-
-static void json_release(void *p) {
-  if (p) json_heap.blocks_out--;
-  free(p);
-}
 
 static kmb_status copy_first(void *user, const kmb_launch *l) {
   (void)user;

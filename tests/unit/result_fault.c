@@ -1,25 +1,10 @@
 /* Each allocation of our own and of jansson fails once, in turn: a clean
  * NOMEM, nothing leaked, and it works again afterwards. */
-#include "heap.h"
+#include "heap_jansson.h"
 #include "samples.h"
 
-#include <jansson.h>
-
-static heap faults;
-
-static void *jansson_alloc(size_t size) {
-  if (heap_fails(&faults)) return NULL;
-  faults.blocks_out++;
-  return malloc(size);
-}
-
-static void jansson_free(void *pointer) {
-  faults.blocks_out -= pointer != NULL;
-  free(pointer);
-}
-
 static kmb_status build(kmb_results **results) {
-  const kmb_hooks hooks = heap_hooks(&faults);
+  const kmb_hooks hooks = heap_hooks(&json_heap);
   const kmbi_memory memory = kmbi_memory_from(&hooks);
   kmb_status status = kmb_results_create(&hooks, results);
   for (int i = 0; i < 20 && !status; i++) {
@@ -81,7 +66,7 @@ static kmb_status step_table(const kmb_results *results, const sink *document) {
 
 static kmb_status step_read(const kmb_results *unused, const sink *document) {
   (void)unused;
-  const kmb_hooks hooks = heap_hooks(&faults);
+  const kmb_hooks hooks = heap_hooks(&json_heap);
   source input = {document->data, document->size, 0, 0};
   kmb_results *again = NULL;
   kmb_status status =
@@ -89,12 +74,12 @@ static kmb_status step_read(const kmb_results *unused, const sink *document) {
   REQUIRE(!status == !!again);
   if (!status) {
     sink s = {0};
-    uint64_t armed = faults.fail_at;
-    faults.fail_at = 0;
+    uint64_t armed = json_heap.fail_at;
+    json_heap.fail_at = 0;
     REQUIRE_OK(kmb_results_write_json(again, sink_write, &s));
     REQUIRE_STR(s.data, document->data);
     free(s.data);
-    faults.fail_at = armed;
+    json_heap.fail_at = armed;
   }
   kmb_results_destroy(again);
   return status;
@@ -103,15 +88,15 @@ static kmb_status step_read(const kmb_results *unused, const sink *document) {
 /* Runs a step with each of its allocations failing, until one run meets no
  * failure any more. */
 static void sweep(step run, const kmb_results *results, const sink *document) {
-  int64_t base = faults.blocks_out;
+  int64_t base = json_heap.blocks_out;
   uint64_t k = 0;
   for (;; k += heap_step()) {
-    faults.fail_at = k + 1;
-    faults.calls = 0;
-    faults.failed = false;
+    json_heap.fail_at = k + 1;
+    json_heap.calls = 0;
+    json_heap.failed = false;
     kmb_status status = run(results, document);
-    REQUIRE_EQ(faults.blocks_out, base);
-    if (!faults.failed) {
+    REQUIRE_EQ(json_heap.blocks_out, base);
+    if (!json_heap.failed) {
       REQUIRE_EQ(status, KMB_OK);
       break;
     }
@@ -119,7 +104,7 @@ static void sweep(step run, const kmb_results *results, const sink *document) {
     kmb_status last = KMB_OK;
     REQUIRE_HAS(kmb_last_error(&last, NULL), "no memory");
     REQUIRE_EQ(last, KMB_ERR_NOMEM);
-    faults.fail_at = 0;
+    json_heap.fail_at = 0;
     REQUIRE_OK(run(results, document));
   }
   REQUIRE(k > 0);
@@ -128,7 +113,7 @@ static void sweep(step run, const kmb_results *results, const sink *document) {
 static void every_allocation_may_fail(void) {
   kmb_results *results = NULL;
   sink document = {0};
-  faults.fail_at = 0;
+  json_heap.fail_at = 0;
   REQUIRE_OK(build(&results));
   REQUIRE_OK(kmb_results_write_json(results, sink_write, &document));
   sweep(step_build, results, &document);
@@ -138,13 +123,13 @@ static void every_allocation_may_fail(void) {
   sweep(step_read, results, &document);
   free(document.data);
   kmb_results_destroy(results);
-  REQUIRE_EQ(faults.blocks_out, 0);
+  REQUIRE_EQ(json_heap.blocks_out, 0);
 }
 
 int main(void) {
   /* jansson's allocator belongs to the program; the library never sets it. */
   json_object_seed(1);
-  json_set_alloc_funcs(jansson_alloc, jansson_free);
+  json_set_alloc_funcs(json_alloc, json_release);
   RUN(every_allocation_may_fail);
   return 0;
 }
