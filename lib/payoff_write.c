@@ -153,25 +153,16 @@ kmb_status kmb_payoff_write_text(const kmb_payoff *payoff, kmb_write_fn write,
 
 /* JSON. */
 
-static void put_key(kmbi_out *out, const char *before, const char *name) {
-  kmbi_out_put(out, before);
-  kmbi_out_string(out, name);
-  kmbi_out_put(out, ": ");
-}
-
 static void put_f64(kmbi_out *out, const char *name, double value) {
-  put_key(out, ",\n ", name);
-  kmbi_out_f64(out, value);
+  kmbi_out_f64_member(out, ",\n ", name, value);
 }
 
 static void put_u64(kmbi_out *out, const char *name, uint64_t value) {
-  put_key(out, ",\n ", name);
-  kmbi_out_u64(out, value);
+  kmbi_out_u64_member(out, ",\n ", name, value);
 }
 
 static void put_string(kmbi_out *out, const char *name, const char *text) {
-  put_key(out, ",\n ", name);
-  kmbi_out_string(out, text);
+  kmbi_out_text_member(out, ",\n ", name, text);
 }
 
 static void put_change(kmbi_out *out, const kmb_payoff *payoff) {
@@ -218,19 +209,16 @@ static void put_figures(kmbi_out *out, const kmb_payoff_summary *s) {
 }
 
 static void put_lists(kmbi_out *out, const kmb_payoff *payoff) {
-  put_key(out, ",\n ", "candidates");
+  kmbi_out_key(out, ",\n ", "candidates");
   for (uint64_t i = 0; i < payoff->summary.candidates; i++) {
     const kmb_payoff_candidate *c = &payoff->candidates[i];
-    put_key(out, i ? ",\n  {" : "[\n  {", "name");
-    kmbi_out_string(out, c->name);
-    put_key(out, ", ", "launches");
-    kmbi_out_u64(out, c->launches);
-    put_key(out, ", ", "total_ns");
-    kmbi_out_u64(out, c->total_ns);
+    kmbi_out_text_member(out, i ? ",\n  {" : "[\n  {", "name", c->name);
+    kmbi_out_u64_member(out, ", ", "launches", c->launches);
+    kmbi_out_u64_member(out, ", ", "total_ns", c->total_ns);
     kmbi_out_put(out, "}");
   }
   kmbi_out_put(out, "]");
-  put_key(out, ",\n ", "notes");
+  kmbi_out_key(out, ",\n ", "notes");
   kmbi_out_put(out, "[");
   for (uint64_t i = 0; i < payoff->note_count; i++) {
     kmbi_out_put(out, i ? ",\n  " : "\n  ");
@@ -250,7 +238,7 @@ kmb_status kmb_payoff_write_json(const kmb_payoff *payoff, kmb_write_fn write,
                      "\"generator\": {\"name\": \"libkmb\", \"version\": "
                      "\"" KMB_VERSION "\"}");
   put_string(&out, "verdict", s->verdict);
-  put_key(&out, ",\n ", "matched");
+  kmbi_out_key(&out, ",\n ", "matched");
   kmbi_out_put(&out, s->flags & KMB_PAYOFF_MATCHED ? "true" : "false");
   put_change(&out, payoff);
   if (s->flags & KMB_PAYOFF_MATCHED) put_figures(&out, s);

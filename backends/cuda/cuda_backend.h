@@ -112,6 +112,14 @@ typedef struct kmbi_cuda {
 #define KMBI_CUDA_FAIL(self, status, vendor, ...) \
   ((self)->host->fail((self)->host->ctx, (status), (vendor), __VA_ARGS__))
 
+/* FNV-1a of a text. */
+static inline uint64_t kmbi_cuda_hash(const char *text) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (; *text; text++)
+    hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
 /* cuda.c: errors and the current context. */
 
 /* KMB_OK, or a failure that names the call and the driver's code and words. */

@@ -10,9 +10,7 @@
 
 /* Once for each reason: what is measured often would say it as often. */
 static bool is_new(kmbi_cuda *self, const char *why) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (const char *at = why; *at; at++)
-    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+  uint64_t hash = kmbi_cuda_hash(why);
   for (int i = 0; i < KMBI_CUDA_REASONS; i++) {
     if (self->ungated_said[i] == hash) return false;
     if (self->ungated_said[i]) continue;

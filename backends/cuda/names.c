@@ -6,10 +6,7 @@
 enum { FIRST = 64, MOST = 4096 };
 
 static size_t place_of(char *const *table, size_t capacity, const char *name) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (const char *at = name; *at; at++)
-    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-  size_t i = (size_t)hash & (capacity - 1);
+  size_t i = (size_t)kmbi_cuda_hash(name) & (capacity - 1);
   while (table[i] && strcmp(table[i], name) != 0)
     i = (i + 1) & (capacity - 1);
   return i;
