@@ -2,6 +2,8 @@
  * many passes do they take. */
 #include "metrics.h"
 
+#include <stdio.h>
+
 #include "cupti_session.h"
 
 static const char *cure_of(kmb_status status) {
@@ -116,6 +118,17 @@ static kmb_status make_image(kmbi_cuda *self, const kmbi_profiler_api *api,
   return status;
 }
 
+static void say_made(kmbi_cuda *self, size_t count, const double at[5]) {
+  const kmb_host *host = self->host;
+  char line[KMBI_CUDA_TEXT];
+  snprintf(line, sizeof line,
+           "counters: a setting of %zu metrics was made in %.1f ms: chip %.1f, "
+           "host object %.1f, metrics %.1f, image %.1f",
+           count, (at[4] - at[0]) / 1e6, (at[1] - at[0]) / 1e6,
+           (at[2] - at[1]) / 1e6, (at[3] - at[2]) / 1e6, (at[4] - at[3]) / 1e6);
+  host->log(host->ctx, KMB_LOG_DEBUG, line);
+}
+
 static kmb_status fill(kmbi_cuda *self, kmbi_cuda_metrics *m) {
   kmbi_cuda_failure failure;
   const char *chip = NULL;
@@ -123,15 +136,22 @@ static kmb_status fill(kmbi_cuda *self, kmbi_cuda_metrics *m) {
   if (!api)
     return KMBI_CUDA_FAIL(self, failure.status, failure.vendor, "%s",
                           failure.text);
+  double at[5] = {kmbi_cuda_now()};
   kmb_status status = find_chip(self, api, &chip);
+  at[1] = kmbi_cuda_now();
   if (status) return status;
   kmbi_host_initialize init = KMBI_PROFILER_PARAMS(
       kmbi_host_initialize, host, .type = KMBI_PROFILER_RANGE, .chip = chip);
   status = KMBI_PROFILER(self, api, cuptiProfilerHostInitialize, &init);
   if (status) return status;
   m->host = init.host;
+  at[2] = kmbi_cuda_now();
   status = add_all(self, api, m, chip);
-  return status ? status : make_image(self, api, m);
+  at[3] = kmbi_cuda_now();
+  if (!status) status = make_image(self, api, m);
+  at[4] = kmbi_cuda_now();
+  if (!status) say_made(self, m->count, at);
+  return status;
 }
 
 static bool size_of(const kmb_counter_request *r, size_t *size) {

@@ -94,28 +94,68 @@ static void an_unknown_metric_is_named(void) {
 }
 
 /* A log hook of its own. */
-static char said[256];
+static char said[256], told[2048];
 static void hear(void *user, kmb_log_level level, const char *message) {
   (void)user;
   if (level == KMB_LOG_INFO && strstr(message, "counters:"))
     snprintf(said, sizeof said, "%s", message);
+  size_t used = strlen(told);
+  if (level == KMB_LOG_DEBUG)
+    snprintf(told + used, sizeof told - used, "%s\n", message);
+}
+
+/* A kernel without buffers, which `s` launches, and the log. */
+static void start_heard(job *j, spin *s) {
+  start(j, KMB_CACHE_COLD);
+  kmb_buffers_destroy(j->buffers);
+  bed_close(&j->b); /* again, with the log */
+  kmb_hooks hooks = heap_hooks(&j->b.memory);
+  kmb_device_params device = kmb_device_params_init();
+  hooks.log = hear;
+  device.hooks = &hooks;
+  j->buffers = NULL;
+  j->bench.buffers = NULL;
+  *s = bed_spin(&j->b, 5, 1);
+  j->bench.launch = bed_launch_spin;
+  j->bench.launch_user = s;
+  said[0] = told[0] = '\0';
+  REQUIRE_OK(kmb_device_open("cuda:0", &device, &j->b.device));
+}
+
+static kmb_status launch_slowly(void *user, const kmb_launch *launch) {
+  sim_pass(5000000);
+  return bed_launch_spin(user, launch);
+}
+
+/* The host takes 5 ms for each launch: one for the list, one for the driver's
+ * count, one a pass. */
+static void where_the_time_went_is_logged(void) {
+  job j;
+  spin s;
+  start_heard(&j, &s);
+  j.bench.launch = launch_slowly;
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_HAS(told, "counters: cache and buffers were prepared in ");
+  REQUIRE_HAS(told, "a setting of 9 metrics was made in ");
+  REQUIRE_HAS(told, "counters opened in 0.0 ms: look for other tools 0.0, "
+                    "metrics 0.0, plan 0.0\n");
+  REQUIRE_HAS(told, "counters read in 45.");
+  REQUIRE_HAS(told, "start 0.0, launch 45.");
+  REQUIRE_HAS(told, "evaluate 0.0, disable 0.0\n");
+  REQUIRE_HAS(told, "counters took 55.");
+  REQUIRE_HAS(told, "trace 5.0, close the trace 0.0, ask the driver 5.0, open "
+                    "counters 0.0, count 45.");
+  told[0] = '\0';
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE(!strstr(told, "a setting of"));
+  REQUIRE_HAS(told, "counters took 55.");
+  end(&j);
 }
 
 static void passes_are_said_before_any_is_run(void) {
   job j;
-  start(&j, KMB_CACHE_COLD);
-  kmb_buffers_destroy(j.buffers);
-  bed_close(&j.b); /* again, with the log */
-  kmb_hooks hooks = heap_hooks(&j.b.memory);
-  kmb_device_params device = kmb_device_params_init();
-  hooks.log = hear;
-  device.hooks = &hooks;
-  j.buffers = NULL;
-  j.bench.buffers = NULL;
-  spin s = bed_spin(&j.b, 5, 1);
-  j.bench.launch = bed_launch_spin;
-  j.bench.launch_user = &s;
-  REQUIRE_OK(kmb_device_open("cuda:0", &device, &j.b.device));
+  spin s;
+  start_heard(&j, &s);
   j.params.flags = KMB_COUNTERS_LIST;
   REQUIRE_OK(read_counters(&j));
   REQUIRE_HAS(said, "9 metrics need 9 passes of 1 kernels");
@@ -407,6 +447,7 @@ int main(void) {
   RUN(fewest_metrics_need_fewest_passes);
   RUN(an_unknown_metric_is_named);
   RUN(passes_are_said_before_any_is_run);
+  RUN(where_the_time_went_is_logged);
   RUN(matching_launches_are_counted_not_iterations);
   RUN(a_filter_that_matches_nothing_names_what_was_seen);
   RUN(a_graph_is_read_as_a_whole);
