@@ -246,20 +246,26 @@ ceilings_part() {
 }
 
 # Counters of ours beside those of Nsight Compute, of the same launches: cold,
-# clocks as they are. They need privileges.
+# clocks as they are. They need privileges. Whatever fails, the rest is had.
 counters_part() {
-  run 60 counters "$folder/gpu_counters" "$out/counters.json" || return
+  run 60 counters "$folder/gpu_counters" "$out/counters.json"
+  rm -f "$out/counters-ncu.csv"
   ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu \
-    /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | head -n 1)
-  [ -n "$ncu" ] || {
+    /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | sort -V | tail -n 1)
+  if [ -n "$ncu" ]; then
+    "$ncu" --version | tail -n 1
+    # CUPTI's folder has libraries of the names of ncu's own.
+    run 120 ncu env LD_LIBRARY_PATH="$callers" "$ncu" --cache-control all \
+      --clock-control none --target-processes all --csv --page raw \
+      --print-units base \
+      --metrics "$(python3 "$folder/peers_counters.py" metrics)" \
+      --log-file "$out/counters-ncu.csv" env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+      "$folder/gpu_counters" launch
+    # Its words, where it wrote any beside the page.
+    grep '^==[EW]' "$out/counters-ncu.csv" 2>/dev/null
+  else
     echo "== ncu: skipped, for there is no Nsight Compute"
-    return
-  }
-  metrics=$(python3 "$folder/peers_counters.py" metrics)
-  run 80 ncu "$ncu" --cache-control all --clock-control none --csv \
-    --page raw --print-units base --metrics "$metrics" \
-    --log-file "$out/counters-ncu.csv" \
-    "$folder/gpu_counters" launch || return
+  fi
   run 10 counters_beside_ncu python3 "$folder/peers_counters.py" compare \
     "$out/counters.json" "$out/counters-ncu.csv" "$out/counters-beside.json"
 }
