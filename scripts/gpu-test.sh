@@ -268,6 +268,10 @@ counters_part() {
   fi
   run 10 counters_beside_ncu python3 "$folder/peers_counters.py" compare \
     "$out/counters.json" "$out/counters-ncu.csv" "$out/counters-beside.json"
+  # What CUPTI's own calls cost, and what a session disturbs that stays open.
+  run 40 profiler "$folder/gpu_profiler" "$out/profiler.json"
+  run 60 profiler_beside "$folder/gpu_profiler" beside \
+    "$out/profiler-beside.json"
 }
 
 peers_part() {
