@@ -245,24 +245,33 @@ ceilings_part() {
     "$folder/peers_ceilings.py" "$out/peers_ceilings.json"
 }
 
+# The page of Nsight Compute on the launches that counters_part counts.
+read_by_ncu() { # NAME LIBRARIES PROGRAM ARGUMENT...
+  name=$1 libraries=$2
+  shift 2
+  rm -f "$out/counters-ncu.csv"
+  run 100 "$name" env LD_LIBRARY_PATH="$libraries" "$ncu" \
+    --cache-control all --clock-control none --target-processes all --csv \
+    --page raw --print-units base \
+    --metrics "$(python3 "$folder/peers_counters.py" metrics)" \
+    --log-file "$out/counters-ncu.csv" "$@"
+  # Its words, where it wrote any beside the page.
+  grep '^==[EW]' "$out/counters-ncu.csv" 2>/dev/null
+  grep -q '"Kernel Name"' "$out/counters-ncu.csv" 2>/dev/null
+}
+
 # Counters of ours beside those of Nsight Compute, of the same launches: cold,
 # clocks as they are. They need privileges. Whatever fails, the rest is had.
 counters_part() {
   run 60 counters "$folder/gpu_counters" "$out/counters.json"
-  rm -f "$out/counters-ncu.csv"
   ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu \
     /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | sort -V | tail -n 1)
   if [ -n "$ncu" ]; then
     "$ncu" --version | tail -n 1
     # CUPTI's folder has libraries of the names of ncu's own.
-    run 120 ncu env LD_LIBRARY_PATH="$callers" "$ncu" --cache-control all \
-      --clock-control none --target-processes all --csv --page raw \
-      --print-units base \
-      --metrics "$(python3 "$folder/peers_counters.py" metrics)" \
-      --log-file "$out/counters-ncu.csv" env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
-      "$folder/gpu_counters" launch
-    # Its words, where it wrote any beside the page.
-    grep '^==[EW]' "$out/counters-ncu.csv" 2>/dev/null
+    read_by_ncu ncu "$callers" env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+      "$folder/gpu_counters" launch ||
+      read_by_ncu ncu_again "$LD_LIBRARY_PATH" "$folder/gpu_counters" launch
   else
     echo "== ncu: skipped, for there is no Nsight Compute"
   fi

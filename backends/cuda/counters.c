@@ -127,7 +127,7 @@ kmb_status kmbi_cuda_counters_open(void *opened, const kmb_plan_desc *desc,
     status = get_api(c);
     if (!status) status = be_alone(c);
     ended(c, LOOK);
-    if (!status) status = kmbi_cuda_metrics_take(self, request);
+    if (!status) status = kmbi_cuda_metrics_take(self, request, &c->metrics);
     ended(c, METRICS);
     if (!status) status = make_plan(c, desc);
     ended(c, PLAN);
@@ -140,7 +140,6 @@ kmb_status kmbi_cuda_counters_open(void *opened, const kmb_plan_desc *desc,
     c = NULL;
   }
   if (c) {
-    c->metrics = self->metrics;
     *passes = c->metrics->passes;
     say_steps(c, "opened", LOOK, PLAN);
   }

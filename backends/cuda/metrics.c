@@ -6,6 +6,9 @@
 
 #include "cupti_session.h"
 
+/* A preset, what confirms a cache state, and two of the caller's. */
+enum { KEPT = 4 };
+
 static const char *cure_of(kmb_status status) {
   if (status == KMB_ERR_PERM)
     return "; counters need root, CAP_SYS_ADMIN, or the driver's module option "
@@ -184,36 +187,75 @@ static kmbi_cuda_metrics *make(kmbi_cuda *self, const kmb_counter_request *r) {
 }
 
 static bool is_same(const kmbi_cuda_metrics *m, const kmb_counter_request *r) {
-  if (!m || m->count != r->metric_count) return false;
+  if (m->count != r->metric_count) return false;
   for (size_t i = 0; i < m->count; i++)
     if (strcmp(m->names[i], r->metrics[i]) != 0) return false;
   return true;
 }
 
-kmb_status kmbi_cuda_metrics_take(kmbi_cuda *self,
-                                  const kmb_counter_request *request) {
-  if (is_same(self->metrics, request)) return KMB_OK;
-  kmbi_cuda_metrics_drop(self, true);
-  self->metrics = make(self, request);
-  if (!self->metrics)
-    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
-                          "no memory for the names of metrics");
-  kmb_status status = fill(self, self->metrics);
-  if (status) kmbi_cuda_metrics_drop(self, true);
-  return status;
-}
-
 /* In a forked child, and of a lost device, CUPTI's object is abandoned. */
-void kmbi_cuda_metrics_drop(kmbi_cuda *self, bool ours) {
+static void drop(kmbi_cuda *self, kmbi_cuda_metrics *m, bool ours) {
   const kmb_host *host = self->host;
-  kmbi_cuda_metrics *m = self->metrics;
   kmbi_cuda_failure failure;
-  if (!m) return;
   const kmbi_profiler_api *api = ours ? kmbi_cuda_profiler(&failure) : NULL;
   kmbi_host_deinitialize p =
       KMBI_PROFILER_PARAMS(kmbi_host_deinitialize, host, .host = m->host);
   if (api && m->host) (void)api->cuptiProfilerHostDeinitialize(&p);
   if (m->image) host->free(host->ctx, m->image, m->image_bytes);
   host->free(host->ctx, m, m->size);
-  self->metrics = NULL;
+}
+
+/* Out of the list; NULL: it is not there. */
+static kmbi_cuda_metrics *find(kmbi_cuda *self, const kmb_counter_request *r) {
+  for (kmbi_cuda_metrics **at = &self->metrics; *at; at = &(*at)->next) {
+    kmbi_cuda_metrics *m = *at;
+    if (!is_same(m, r)) continue;
+    *at = m->next;
+    return m;
+  }
+  return NULL;
+}
+
+static kmb_status make_new(kmbi_cuda *self, const kmb_counter_request *r,
+                           kmbi_cuda_metrics **out) {
+  kmbi_cuda_metrics *m = make(self, r);
+  if (!m)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "no memory for the names of metrics");
+  kmb_status status = fill(self, m);
+  if (status)
+    drop(self, m, true);
+  else
+    *out = m;
+  return status;
+}
+
+/* Whichever was used longest ago gives way. */
+static void keep(kmbi_cuda *self, kmbi_cuda_metrics *m) {
+  m->next = self->metrics;
+  self->metrics = m;
+  for (int i = 1; i < KEPT && m; i++)
+    m = m->next;
+  if (!m || !m->next) return;
+  drop(self, m->next, true);
+  m->next = NULL;
+}
+
+kmb_status kmbi_cuda_metrics_take(kmbi_cuda *self,
+                                  const kmb_counter_request *request,
+                                  const kmbi_cuda_metrics **metrics) {
+  kmbi_cuda_metrics *m = find(self, request);
+  kmb_status status = m ? KMB_OK : make_new(self, request, &m);
+  if (status) return status;
+  keep(self, m);
+  *metrics = m;
+  return KMB_OK;
+}
+
+void kmbi_cuda_metrics_drop(kmbi_cuda *self, bool ours) {
+  while (self->metrics) {
+    kmbi_cuda_metrics *m = self->metrics;
+    self->metrics = m->next;
+    drop(self, m, ours);
+  }
 }

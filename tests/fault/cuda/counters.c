@@ -349,28 +349,94 @@ static void what_the_trace_did_not_show_is_an_error(void) {
   end(&j);
 }
 
+/* Calls by which a setting is made. */
+static uint64_t setting_calls(void) {
+  static const sim_function calls[] = {SIM_cuptiProfilerInitialize,
+                                       SIM_cuptiProfilerDeviceSupported,
+                                       SIM_cuptiDeviceGetChipName,
+                                       SIM_cuptiProfilerHostInitialize,
+                                       SIM_cuptiProfilerHostConfigAddMetrics,
+                                       SIM_cuptiProfilerHostGetConfigImageSize,
+                                       SIM_cuptiProfilerHostGetConfigImage,
+                                       SIM_cuptiProfilerHostGetNumOfPasses};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+    sum += sim_calls(calls[i]);
+  return sum;
+}
+
+/* One metric: another list for each `which`. */
+static kmb_status read_one(job *j, size_t which) {
+  static const char *const lists[][1] = {
+      {"dram__bytes_read.sum"},
+      {"lts__t_sector_hit_rate.pct"},
+      {"dram__bytes_write.sum"},
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed"}};
+  j->params.metrics = lists[which];
+  j->params.metric_count = 1;
+  kmb_status status = read_counters(j);
+  j->params.metrics = NULL;
+  j->params.metric_count = 0;
+  return status;
+}
+
 /* What needs no device is kept for the same metrics. */
 static void a_second_call_makes_no_new_setting(void) {
   job j;
   start(&j, KMB_CACHE_COLD);
   REQUIRE_OK(read_counters(&j));
-  uint64_t made = sim_calls(SIM_cuptiProfilerHostInitialize);
+  uint64_t made = setting_calls();
+  REQUIRE_EQ(made, 8);
   REQUIRE_OK(read_counters(&j));
-  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostInitialize), made);
+  REQUIRE_EQ(setting_calls(), made);
   REQUIRE_NEAR(value(&j, 0, KMB_COUNTERS_SOL_DRAM_READ), BYTES, 0);
-  static const char *const one[] = {"dram__bytes_read.sum"};
-  j.params.metrics = one;
-  j.params.metric_count = 1;
-  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 0));
   REQUIRE_EQ(info(&j).passes, 1);
-  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostInitialize), made + 1);
-  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), made);
+  REQUIRE_EQ(setting_calls(), made + 8);
   /* As many metrics, but another. */
-  static const char *const hits[] = {"lts__t_sector_hit_rate.pct"};
-  j.params.metrics = hits;
-  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 1));
   REQUIRE_EQ(info(&j).passes, 2);
   REQUIRE_NEAR(value(&j, 0, 0), 0, 0);
+  REQUIRE_EQ(setting_calls(), made + 16);
+  /* Those before are still there. */
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_EQ(info(&j).passes, 9);
+  REQUIRE_OK(read_one(&j, 0));
+  REQUIRE_NEAR(value(&j, 0, 0), BYTES, 0);
+  REQUIRE_EQ(setting_calls(), made + 16);
+  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), 0);
+  end(&j);
+}
+
+/* Four are kept: the one used longest ago gives way. */
+static void settings_give_way_in_turn(void) {
+  job j;
+  start(&j, KMB_CACHE_COLD);
+  REQUIRE_OK(read_counters(&j));
+  for (size_t i = 0; i < 3; i++)
+    REQUIRE_OK(read_one(&j, i));
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 3));
+  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), 1);
+  uint64_t made = setting_calls();
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 1));
+  REQUIRE_OK(read_one(&j, 2));
+  REQUIRE_EQ(setting_calls(), made);
+  REQUIRE_OK(read_one(&j, 0));
+  REQUIRE_EQ(setting_calls(), made + 8);
+  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), 2);
+  /* A list that cannot be made throws none out. */
+  static const char *const wrong[] = {"sm__nonsense.sum"};
+  j.params.metrics = wrong;
+  j.params.metric_count = 1;
+  refused(&j, KMB_ERR_INVALID, "sm__nonsense.sum");
+  made = setting_calls();
+  j.params.metrics = NULL;
+  j.params.metric_count = 0;
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 2));
+  REQUIRE_EQ(setting_calls(), made);
   end(&j);
 }
 
@@ -416,17 +482,13 @@ static void a_host_has_no_counters(void) {
 /* Each allocation fails once, in turn, those of a setting that is kept for the
  * next time too: a clean status, nothing leaked, and then it works. */
 static void each_allocation_may_fail(void) {
-  static const char *const other[] = {"dram__bytes_read.sum"};
   job j;
   start(&j, KMB_CACHE_COLD);
   kmb_status status = KMB_ERR_NOMEM;
   uint64_t failures = 0;
   for (uint64_t k = 1; status; k += heap_step()) {
-    j.params.metrics = other;
-    j.params.metric_count = 1;
-    REQUIRE_OK(read_counters(&j));
-    j.params.metrics = NULL;
-    j.params.metric_count = 0;
+    for (size_t i = 0; i < 4; i++)
+      REQUIRE_OK(read_one(&j, i));
     kmb_counters_destroy(j.counters);
     j.counters = NULL;
     j.b.memory.fail_at = j.b.memory.calls + k;
@@ -459,6 +521,7 @@ int main(void) {
   RUN(kernels_on_several_streams_are_not_told_apart);
   RUN(what_the_trace_did_not_show_is_an_error);
   RUN(a_second_call_makes_no_new_setting);
+  RUN(settings_give_way_in_turn);
   RUN(parameters_are_checked);
   RUN(a_host_has_no_counters);
   RUN(each_allocation_may_fail);
