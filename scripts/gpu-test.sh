@@ -325,6 +325,8 @@ ranks_part() {
     return
   }
   nvidia-smi topo -m 2>/dev/null
+  [ -x "$folder/release_skew" ] &&
+    run 40 release_skew "$folder/release_skew" "$out/release_skew.json"
   run 80 ranks env LD_LIBRARY_PATH="$with" "$folder/gpu_ranks" 2 \
     "$out/ranks.json" 400
   [ -z "$nccl" ] ||

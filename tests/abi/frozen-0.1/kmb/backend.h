@@ -491,10 +491,10 @@ typedef struct kmb_backend_ops {
   /** Device barriers; all four, or none with `barriers` 0. `barrier_open`
    *  fails with KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE where this kind
    *  cannot be had. `barrier_enqueue` does not wait. `barrier_time` runs the
-   *  barrier twice as a plan does, then once more, and gives the time that this
-   *  rank spent in that last one; on every rank it is as long as the
-   *  others were late, and the same constant. `barrier_close` waits for
-   *  nothing. */
+   *  barrier twice as a plan does, and gives how long before the last rank this
+   *  one was released, with a constant that all ranks share;
+   *  KMB_ERR_UNSUPPORTED on every rank where that cannot be told, which leaves
+   *  the barrier of use by name. `barrier_close` waits for nothing. */
   kmb_status (*barrier_open)(void *self, const kmb_barrier_desc *desc,
                              void **barrier);
   kmb_status (*barrier_enqueue)(void *self, void *barrier, void *stream);
