@@ -50,8 +50,8 @@ static void find_least(kmb_occupancy *o, kmbi_arena *arena) {
  * tell the one where the driver's attributes tell the other. */
 static bool agree(const kmb_occupancy *o, uint64_t needed, uint64_t given) {
   uint64_t step = o->register_step;
-  return needed == given || (step && needed && given > needed &&
-                             given % step == 0 && given - needed < step);
+  return needed == given ||
+         (step && given > needed && given % step == 0 && given - needed < step);
 }
 
 /* Where they differ both are told: the launch's registers are those given. */
