@@ -477,9 +477,10 @@ typedef struct kmb_backend_ops {
                                  void *user, uint64_t *taken);
   void (*counters_close)(void *self, void *session);
 
-  /** Fills in, for a kernel of this shape, warps of a block and of a unit and
-   *  the four limits. KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE with the
-   * reason where this chip's are not known. Optional. */
+  /** Fills in, for a kernel of this shape, warps of a block and of a unit, the
+   *  four limits and the step of registers. KMB_ERR_UNSUPPORTED or
+   * KMB_ERR_UNAVAILABLE with the reason where this chip's are not known.
+   * Optional. */
   kmb_status (*occupancy)(void *self, const kmb_shape *shape,
                           kmb_occupancy *occupancy);
 
