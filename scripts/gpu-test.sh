@@ -149,7 +149,7 @@ code_part() {
     echo "== code_gpu: skipped, for nvcc was not there to pack its kernels"
     return
   }
-  python 150 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
+  python 240 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
     "$folder/code_program.so" "$out/code_gpu.d" "$out/code_gpu.json"
 }
 

@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,6 +19,7 @@ for folder in ('scripts', 'bench'):
     sys.path.insert(0, os.path.join(SOURCE, folder))
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+import code_gpu  # noqa: E402
 import gpu_bars  # noqa: E402
 import gpu_tables  # noqa: E402
 import payoff_step  # noqa: E402
@@ -163,6 +165,38 @@ class Scripts(unittest.TestCase):
         self.assertFalse(any(f['ok'] for f in product['figures']), product)
         self.assertEqual(product['ncu_kernel'], 'nvjet')
         self.assertTrue(all(f['ok'] for f in warm['figures']), warm)
+
+    def code(self, name, *kernels):
+        """What is said of kernels of the test's cubin, nvdisasm made up."""
+        data = os.path.join(SOURCE, 'tests', 'data', 'code')
+        path = os.path.join(self.folder, 'nvdisasm')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\nexec /bin/cat "%s"\n' % os.path.join(
+                data, 'kernels.sass'))
+        os.chmod(path, 0o755)
+        before = os.environ['PATH']
+        self.addCleanup(os.environ.__setitem__, 'PATH', before)
+        os.environ['PATH'] = self.folder + os.pathsep + before
+        self.assertEqual(code_gpu.of_toolkit('none', 'nvdisasm'), path)
+        return code_gpu.judge({'bars': []}, KMB, name, data, [
+            {'name': kernel, 'file': 'kernels.cubin'} for kernel in kernels])
+
+    def test_only_the_kernels_that_ran_are_judged(self):
+        if 'no kmb code' in subprocess.run(
+                [KMB, 'code', 'x'], capture_output=True, text=True,
+                check=False).stderr:
+            self.skipTest('kmb code is not built')
+        self.assertTrue(self.code('spills', '_Z6spillsILi36EEvPKfPf')['ok'])
+        self.assertFalse(self.code('spills', 'copy_wide')['ok'])
+        self.assertTrue(self.code('scalar_copy', 'copy_narrow')['ok'])
+        self.assertFalse(self.code('triton_copy', 'copy_narrow')['ok'])
+        self.assertTrue(self.code('triton_copy', 'copy_wide')['ok'])
+        missing = self.code('cublas_bf16', 'nvjet')
+        self.assertIn('none of its', missing['why'])
+        nothing = code_gpu.judge({'bars': []}, KMB, 'cublas_bf16', '', [
+            {'name': 'nvjet', 'reason': 'it was loaded before'}])
+        self.assertEqual(nothing['why'], 'nvjet has no image: '
+                         'it was loaded before')
 
     def predict(self):
         for shape in ('wide',):
