@@ -167,6 +167,8 @@ payoff_part() {
   }
   python 240 payoff "$folder/payoff_step.py" measure \
     "$folder/step_kernels.fatbin" "$out/payoff"
+  python 60 payoff_profiler "$folder/payoff_step.py" profile \
+    "$folder/step_kernels.fatbin" "$out/payoff"
   [ -f "$out/payoff/measured.json" ] || return
   run 60 payoff_predicted python3 "$folder/payoff_step.py" predict \
     "$folder/kmb.sh" "$out/payoff"

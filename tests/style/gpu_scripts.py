@@ -202,11 +202,14 @@ class Scripts(unittest.TestCase):
         for shape in ('wide',):
             for kernel, at in (('step_down_mid', 0), ('step_down_fast', 1)):
                 self.write('alone-%s-%s' % (shape, kernel), results('copy', at))
-        for name in ('step-wide-eager', 'swapped-wide-eager-step_down_fast'):
-            payoff_step.made_up(os.path.join(self.folder, name + '.json'))
+        for name in ('step', 'swapped'):
+            payoff_step.made_up(os.path.join(
+                self.folder, name + '-wide-eager-step_down_fast.json'))
         row = {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
                'name': 'step_down_fast', 'old_ns': [320e3, 319e3, 321e3],
-               'new_ns': [329.5e3, 328e3, 331e3]}
+               'new_ns': [329.5e3, 328e3, 331e3], 'times': {
+                   'old': {'host_ns': [10, 30, 20], 'whole_ns': [320e3] * 3},
+                   'recorded_old': {'host_ns': [], 'whole_ns': []}}}
         self.write('measured', {**HEAD, 'dry': True, 'steps': [
             row, {**row, 'new_ns': [200e3, 199e3, 201e3]},
             {**row, 'name': 'step_gone'}]})
@@ -222,9 +225,17 @@ class Scripts(unittest.TestCase):
         self.assertAlmostEqual(near['predicted_ns'], 320e3 + 99e3 * (
             near['ratio'] - 1), delta=50)
         self.assertTrue(near['ok'])
+        self.assertEqual(near['host_step_ns'], {'old': 20})
+        self.assertNotIn('times', near)
         self.assertFalse(far['ok'])
         self.assertTrue(gone['why'])
         self.assertFalse(report['bars'][0]['ok'])
+
+    def test_a_host_that_changes_speed_is_seen(self):
+        steady = [[(100, 10), (100, 12)], [(100, 11), (100, 11)]]
+        moved = [[(100, 10), (100, 10)], [(100, 16), (100, 17)]]
+        self.assertEqual(payoff_step.host_moved_pct(steady), 0)
+        self.assertEqual(payoff_step.host_moved_pct(moved), 6.5)
 
     def test_each_table_is_made(self):
         report = self.predict()
