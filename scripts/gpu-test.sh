@@ -153,11 +153,9 @@ code_part() {
     "$folder/code_program.so" "$out/code_gpu.d" "$out/code_gpu.json"
 }
 
-# Beside C's figures, which the part examples leaves; made here if need be.
 torch_part() {
-  [ -f "$out/cuda_gemm.json" ] || examples_part
   python 240 torch "$folder/peers_torch.py" "$folder/kernels.ptx" \
-    "$out/cuda_copy.json" "$out/cuda_gemm.json" "$out/peers_torch.json"
+    "$folder/c_side.so" "$out/peers_torch.json"
 }
 
 payoff_part() {

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SOURCE, KMB = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 for folder in ('scripts', 'bench'):
@@ -24,6 +25,11 @@ import gpu_bars  # noqa: E402
 import gpu_tables  # noqa: E402
 import payoff_step  # noqa: E402
 import peers_counters  # noqa: E402
+# Only what judges figures is of interest here.
+with unittest.mock.patch.dict(sys.modules, {
+        name: unittest.mock.MagicMock()
+        for name in ('torch', 'kmb', 'kmb._library', 'gpu_front')}):
+    import peers_torch  # noqa: E402
 
 HEAD = {'device': 'Made up', 'driver': '1.2', 'date': '2026-01-02T03:04:05Z',
         'torch': '2', 'triton': '3'}
@@ -230,6 +236,38 @@ class Scripts(unittest.TestCase):
         self.assertFalse(far['ok'])
         self.assertTrue(gone['why'])
         self.assertFalse(report['bars'][0]['ok'])
+
+    @staticmethod
+    def beside(mine, theirs, kernels, c_kernels, **other):
+        def side(times, names, **changed):
+            return [{'time_ns': t, 'timer': 'TRACE', 'launch_mode': 'GRAPH',
+                     'cache_state': 'COLD', 'slots': 1,
+                     'ops': [{'kind': 'kernel', 'name': n} for n in names],
+                     **changed} for t in times]
+        row = {}
+        peers_torch.judge(row, side(mine, kernels), side(theirs, c_kernels,
+                                                         **other))
+        return row
+
+    def test_what_ran_alike_is_compared(self):
+        near = self.beside([20100, 20150, 26000], [20000] * 3, 'k', 'k')
+        self.assertTrue(near['ok'], near)
+        self.assertAlmostEqual(near['off_us'], 0.15)
+        short = self.beside([1049], [1000], 'k', 'k')
+        self.assertTrue(short['ok'], short)
+        self.assertFalse(self.beside([1051], [1000], 'k', 'k')['ok'])
+        self.assertFalse(self.beside([20210], [20000], 'k', 'k')['ok'])
+        self.assertFalse(self.beside([19790], [20000], 'k', 'k')['ok'])
+
+    def test_other_kernels_or_another_way_are_not(self):
+        other = self.beside([1000], [1000], 'k', 'kr')
+        self.assertEqual((other['same_kernels'], other['ok']), (False, False))
+        unknown = self.beside([1000], [1000], '', 'k')
+        self.assertIsNone(unknown['same_kernels'])
+        for key, value in [('timer', 'EVENT'), ('launch_mode', 'PLAIN'),
+                           ('cache_state', 'WARM'), ('slots', 3)]:
+            way = self.beside([1000], [1000], 'k', 'k', **{key: value})
+            self.assertEqual((way['same_way'], way['ok']), (False, False))
 
     def test_a_host_that_changes_speed_is_seen(self):
         steady = [[(100, 10), (100, 12)], [(100, 11), (100, 11)]]
