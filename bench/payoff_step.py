@@ -41,6 +41,9 @@ BAR_PCT = 3
 # again, three times at most, and the steadiest one stands, whatever was
 # predicted.
 STEADY_PCT, TRIES = 5, 3
+# A recorded step that is longer than the others by more than this was disturbed
+# and is none of those that are predicted: medians are compared.
+DISTURBED_PCT = 10
 
 
 class Kit:
@@ -207,11 +210,13 @@ class Measurement:
             made_up(to)
             return took
         recording = self.kit.front.Recording(self.kit.device)
+        self.timed(call, 3)
         for _ in range(RECORDED):
             recording.begin('step')
             took += self.timed(call, 1)
             recording.end()
         recording.finish(to)
+        leave_out(to, 'step', disturbed([whole for whole, _ in took]))
         return took
 
     def profile(self, call, to):
@@ -355,6 +360,26 @@ class Measurement:
         return failed
 
 
+def disturbed(wholes):
+    """Indices of the steps that took longer than the others."""
+    most = statistics.median(wholes) * (1 + DISTURBED_PCT / 100)
+    return {i for i, whole in enumerate(wholes) if whole > most}
+
+
+def leave_out(path, name, which):
+    """Ranges of a recording that are no such steps get another name."""
+    with open(path, encoding='utf-8') as file:
+        trace = json.load(file)
+    at = trace['names'].index(name)
+    trace['names'].append(name + ', disturbed')
+    steps = sorted((r for r in trace['ranges'] if r[1] == at),
+                   key=lambda r: r[2])
+    for i in which:
+        steps[i][1] = len(trace['names']) - 1
+    with open(path, 'w', encoding='utf-8') as file:
+        json.dump(trace, file, separators=(',', ':'))
+
+
 def host_moved_pct(rounds):
     """How far the host's time for a step moves from round to round, in % of
     the step."""
@@ -434,7 +459,9 @@ def judged(row, said, swapped_ns):
     off = 100 * (predicted / new[0] - 1)
     row.update(predicted_ns=predicted, predicted_low_ns=low,
                predicted_high_ns=high, off_pct=off, bar_pct=BAR_PCT,
-               recorded_step_ns=said['step_ns'] / said['steps'],
+               steps=said['steps'],
+               recorded_step_ns=said['recorded_ns'] / said['steps'],
+               relieved_step_ns=said['step_ns'] / said['steps'],
                ok=abs(off) <= BAR_PCT or (low <= new[2] and high >= new[1]),
                launches=said['launches'] / said['steps'],
                ratio=said['ratio'], in_step_ns=said['in_step_ns'],

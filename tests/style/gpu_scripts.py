@@ -269,6 +269,17 @@ class Scripts(unittest.TestCase):
             way = self.beside([1000], [1000], 'k', 'k', **{key: value})
             self.assertEqual((way['same_way'], way['ok']), (False, False))
 
+    def test_disturbed_steps_are_left_out(self):
+        self.assertEqual(payoff_step.disturbed([100, 109, 111, 90, 100]), {2})
+        path = self.write('recording', {
+            'names': ['step', 'k'], 'ops': [],
+            'ranges': [[0, 0, 50, 9], [0, 0, 10, 9], [0, 1, 5, 9]]})
+        payoff_step.leave_out(path, 'step', {0})
+        with open(path, encoding='utf-8') as file:
+            after = json.load(file)
+        self.assertEqual(after['names'][2], 'step, disturbed')
+        self.assertEqual([r[1] for r in after['ranges']], [0, 2, 1])
+
     def test_a_host_that_changes_speed_is_seen(self):
         steady = [[(100, 10), (100, 12)], [(100, 11), (100, 11)]]
         moved = [[(100, 10), (100, 10)], [(100, 16), (100, 17)]]
