@@ -291,7 +291,7 @@ def counters():
              '%.6g' % f['ours'] if 'ours' in f else '–',
              '%.6g' % f['ncu'] if 'ncu' in f else '–',
              '±%.3g' % f['allowed'] if 'allowed' in f else f.get('bar', '–'),
-             'yes' if f['ok'] else 'no']
+             {True: 'yes', False: 'no'}.get(f['ok'], 'not known')]
             for r in data['counters'] for f in r['figures']]
     return '%s\n\n%s.' % (
         table(['kernel', 'figure', 'libkmb', 'Nsight Compute', 'bar', 'held'],

@@ -1077,7 +1077,7 @@ MEMBER(kmb_occupancy, waves, 72, 8, double);
 MEMBER(kmb_occupancy, limit, 80, 8, const char *);
 MEMBER(kmb_occupancy, check, 88, 8, const char *);
 MEMBER(kmb_occupancy, flags, 96, 4, uint32_t);
-MEMBER(kmb_occupancy, reserved, 100, 4, uint32_t);
+MEMBER(kmb_occupancy, register_step, 100, 4, uint32_t);
 GROWS(kmb_occupancy, 104);
 
 MEMBER(kmb_counters_info, struct_size, 0, 8, size_t);

@@ -34,8 +34,14 @@ with unittest.mock.patch.dict(sys.modules, {
 HEAD = {'device': 'Made up', 'driver': '1.2', 'date': '2026-01-02T03:04:05Z',
         'torch': '2', 'triton': '3'}
 COUNTED = {'name': 'read 8 MiB', 'state': 'cold', 'wall_ms': [400, 90],
+           'kernel': 'test_read', 'writes': False,
            'cold_ratio': 1.001, 'time_us': 3.5,
+           'occupancy': {'checked': True},
            'metrics': {m: 40.0 for m in peers_counters.COMPARED}}
+PRODUCT = {**COUNTED, 'name': 'bf16 product', 'kernel': 'nvjet_sm90_tst',
+           'writes': True, 'time_us': 80}
+WARM = {**COUNTED, 'state': 'warm', 'cold_ratio': 0, 'metrics': {
+    **COUNTED['metrics'], peers_counters.READ: 0, peers_counters.HIT: 99}}
 PAIRS = {'pairs': 50, 'faster': 0, 'slower': 0, 'same': 50, 'unresolved': 0,
          'failed': 0, 'median_ratio': 1, 'median_wall_ms': 100}
 CASE = {'skew_p50_us': 0.5, 'skew_p99_us': 1.0, 'barrier': 'FLAG: flags'}
@@ -147,30 +153,135 @@ class Scripts(unittest.TestCase):
         self.assertFalse([r for r in rows if r['ok'] is None and
                           r['bar'] != 'No such file or directory'])
 
-    def test_counters_find_their_kernels_in_the_page(self):
-        ours = {**HEAD, 'counters': [
-            COUNTED, {**COUNTED, 'name': 'bf16 product', 'time_us': 80},
-            {**COUNTED, 'state': 'warm', 'cold_ratio': 0, 'metrics': {
-                **COUNTED['metrics'], peers_counters.READ: 0,
-                peers_counters.HIT: 99}}]}
-        page = os.path.join(self.folder, 'ncu.csv')
-        with open(page, 'w', encoding='utf-8') as file:
-            file.write('==PROF== Connected\n')
+    def page(self, kernels, bytes_unit='byte'):
+        """A raw page as ncu writes it: its messages, names, units, launches."""
+        path = os.path.join(self.folder, 'ncu.csv')
+        head = ['ID', 'Process ID', 'Process Name', 'Host Name', 'Kernel Name',
+                'Context', 'Stream', 'Block Size', 'Grid Size', 'Device', 'CC']
+        metrics = sorted(peers_counters.COMPARED)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('==PROF== Connected to process 7 (/x/gpu_counters)\n'
+                       '==PROF== Profiling "test_read" - 0: 0%....100% - 9 '
+                       'passes\n==WARNING== a "quoted" word\n'
+                       '==PROF== Disconnected from process 7\n')
             write = csv.writer(file, quoting=csv.QUOTE_ALL)
-            write.writerow(['ID', 'Kernel Name'] + peers_counters.COMPARED)
-            write.writerow(['', ''] + ['%'] * len(peers_counters.COMPARED))
-            write.writerow([0, 'nvjet'] + [43] * len(peers_counters.COMPARED))
-            write.writerow([1, 'test_read'] + ['40.1'] *
-                           len(peers_counters.COMPARED))
+            write.writerow(head + metrics)
+            write.writerow([''] * len(head) + [
+                bytes_unit if 'bytes' in m else '%' for m in metrics])
+            for place, (name, values) in enumerate(kernels):
+                write.writerow([place, 7, 'gpu_counters', '127.0.0.1', name, 1,
+                                13, '(512, 1, 1)', '(1,056, 1, 1)', 0, '9.0'] +
+                               [values.get(m, values['']) for m in metrics])
+        return path
+
+    def beside(self, rows, page):
         out = os.path.join(self.folder, 'counters-beside.json')
-        path = self.write('counters', ours)
-        self.assertEqual(peers_counters.compare(path, page, out), 1)
+        path = self.write('counters', {**HEAD, 'counters': copy.deepcopy(rows)})
+        code = peers_counters.compare(path, page, out)
         with open(out, encoding='utf-8') as file:
-            read, product, warm = json.load(file)['counters']
+            return code, json.load(file)['counters']
+
+    def test_counters_find_their_kernels_in_the_page(self):
+        near, far = {'': '40.1'}, {'': 43}
+        code, (read, product, warm) = self.beside(
+            [COUNTED, PRODUCT, WARM], self.page([
+                ('void splitK_reduce<int>(float *, int)', near),
+                ('nvjet_sm90_tst(__nv_bfloat16 const *)', far),
+                ('test_read', near)]))
+        self.assertEqual(code, 1)
         self.assertTrue(all(f['ok'] for f in read['figures']), read)
+        self.assertEqual(product['ncu_kernel'],
+                         'nvjet_sm90_tst(__nv_bfloat16 const *)')
         self.assertFalse(any(f['ok'] for f in product['figures']), product)
-        self.assertEqual(product['ncu_kernel'], 'nvjet')
         self.assertTrue(all(f['ok'] for f in warm['figures']), warm)
+        self.assertIn('confirm_cold ratio',
+                      [f['metric'] for f in warm['figures']])
+
+    def test_cells_of_the_page_are_read_with_their_units(self):
+        metrics = {m: 40.0 for m in peers_counters.COMPARED}
+        read, written = peers_counters.READ, peers_counters.WRITTEN
+        row = {**COUNTED, 'writes': True,
+               'metrics': {**metrics, read: 8391936, written: 0}}
+        for unit, cell in (('byte', '8,391,424'), ('Kbyte', '8391.424'),
+                           ('Mbyte', '8.391424')):
+            _, (got,) = self.beside([row], self.page([('test_read', {
+                '': '40', read: cell, written: 0})], unit))
+            figures = {f['metric']: f for f in got['figures']}
+            self.assertAlmostEqual(figures[read]['ncu'], 8391424)
+            self.assertTrue(figures[read]['ok'])
+            self.assertTrue(figures[written]['ok'])
+        for unit, cell in (('byte', '8300000'), ('byte', 'n/a'), ('byte', ''),
+                           ('byte', 'nan'), ('furlong', '8391424')):
+            _, (got,) = self.beside([row], self.page([('test_read', {
+                '': '40', read: cell})], unit))
+            figures = {f['metric']: f for f in got['figures']}
+            self.assertIs(figures[read]['ok'],
+                          False if cell == '8300000' else None)
+
+    def test_a_kernel_that_is_not_in_the_page_is_absent(self):
+        near = {'': 40}
+        second = {**COUNTED, 'name': 'read 512 MiB', 'time_us': 130}
+        for kernels in ([('test_read', near)],
+                        [('test_read', near), ('test_copy', near)]):
+            code, (read, other) = self.beside([COUNTED, second],
+                                              self.page(kernels))
+            self.assertEqual(code, 0)
+            self.assertIsNone(other['ncu_kernel'])
+            self.assertIsNone(other['figures'][-1]['ok'])
+            self.assertEqual(bool(read['ncu_kernel']), len(kernels) == 2)
+        # Of two other kernels neither is the product's by guess.
+        _, (product,) = self.beside([PRODUCT], self.page([
+            ('splitK', near), ('gemm', near)]))
+        self.assertIsNone(product['ncu_kernel'])
+        _, (product,) = self.beside([PRODUCT], self.page([('gemm', near)]))
+        self.assertEqual(product['ncu_kernel'], 'gemm')
+
+    def test_without_a_page_our_own_bars_stand(self):
+        empty = os.path.join(self.folder, 'ncu.csv')
+        with open(empty, 'w', encoding='utf-8') as file:
+            file.write('==ERROR== ERR_NVGPUCTRPERM - no permission\n')
+        for page in (empty, os.path.join(self.folder, 'none')):
+            code, (read, warm) = self.beside([COUNTED, WARM], page)
+            self.assertEqual(code, 0)
+            self.assertTrue(read['figures'][0]['ok'])
+            self.assertIn('ERR_NVGPUCTRPERM' if page == empty else 'No such',
+                          read['figures'][-1]['bar'])
+            self.assertTrue(all(f['ok'] for f in warm['figures']))
+
+    def counted_bars(self, rows, page):
+        self.beside(rows, page)
+        return {r['name']: r['ok'] for r in gpu_bars.collect(self.folder)}
+
+    def test_each_bar_of_counters_is_judged(self):
+        page = self.page([('test_read', {'': 40})])
+        bars = self.counted_bars([COUNTED, WARM], page)
+        cold, warm = 'read 8 MiB, cold: ', 'read 8 MiB, warm: '
+        judged = [cold + 'confirm_cold ratio', cold + 'first call, ms',
+                  cold + 'second call, ms', warm + 'confirm_cold ratio',
+                  cold + 'the driver counts as many blocks',
+                  warm + 'L2 hit rate, %', warm + 'DRAM bytes read over touched']
+        self.assertEqual({bars[name] for name in judged}, {True})
+        self.assertIsNone(bars["kernels that stand whole beside ncu's"])
+        bad = [{**COUNTED, 'cold_ratio': 1.03, 'wall_ms': [501, 251],
+                'occupancy': {'checked': False}, 'error': 'occupancy'},
+               {**WARM, 'cold_ratio': 0.03, 'metrics': {
+                   **WARM['metrics'], peers_counters.READ: 84000,
+                   peers_counters.HIT: 89}}]
+        bars = self.counted_bars(bad, page)
+        self.assertEqual({bars[name] for name in judged}, {False})
+        self.assertIs(bars[cold + 'fails'], False)
+        unknown = [{'name': 'read 8 MiB', 'state': state, 'cold_ratio': None,
+                    'time_us': None, 'error': 'x'} for state in ('cold', 'warm')]
+        bars = self.counted_bars(unknown, page)
+        self.assertIsNone(bars[cold + 'confirm_cold ratio'])
+        self.assertIsNone(bars[warm + 'L2 hit rate, %'])
+        names = ['read 8 MiB', 'read 512 MiB', 'copy 512 MiB',
+                 'copy 8 MiB, one block', 'rows 64 MiB']
+        bars = self.counted_bars(
+            [{**COUNTED, 'name': name} for name in names] + [PRODUCT],
+            self.page([('test_read', {'': 40})] * 5 +
+                      [('nvjet_sm90_tst', {'': 40})]))
+        self.assertIs(bars["kernels that stand whole beside ncu's"], True)
 
     def code(self, name, *kernels):
         """What is said of kernels of the test's cubin, nvdisasm made up."""

@@ -1530,7 +1530,7 @@ kmb_occupancy._fields_ = [
     ("limit", c_char_p),
     ("check", c_char_p),
     ("flags", c_uint32),
-    ("reserved", c_uint32),
+    ("register_step", c_uint32),
 ]
 
 kmb_counters_info._fields_ = [

@@ -508,7 +508,8 @@ kmbi_cu_result sim_cuFuncGetAttribute(int *value, kmbi_cu_enum attribute,
                         SIM_STATIC_SHARED,
                         0,
                         SIM_LOCAL,
-                        SIM_REGISTERS - (int)sim_set()->registers_less,
+                        sim_set()->registers ? (int)sim_set()->registers
+                                             : SIM_REGISTERS,
                         80,
                         90};
   SIM_ENTER(cuFuncGetAttribute, SIM_CALL);

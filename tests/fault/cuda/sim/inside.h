@@ -36,8 +36,17 @@ struct CUctx_st {
 };
 
 enum { SIM_ARGUMENTS = 9, SIM_GRID = 8 }; /* the last: blocks of the grid */
-/* What each kernel needs. */
-enum { SIM_REGISTERS = 40, SIM_STATIC_SHARED = 128, SIM_LOCAL = 16 };
+/* What each kernel needs, and what a thread is given of it: a record of CUPTI
+ * has that one, 16 where the attributes of the functions had 12 and 14, on an
+ * H200 with driver 580.159.04 and CUDA 13.0. */
+enum {
+  SIM_REGISTERS = 38,
+  SIM_REGISTER_STEP = 8,
+  SIM_REGISTERS_GIVEN = (SIM_REGISTERS + SIM_REGISTER_STEP - 1) /
+                        SIM_REGISTER_STEP * SIM_REGISTER_STEP,
+  SIM_STATIC_SHARED = 128,
+  SIM_LOCAL = 16
+};
 
 typedef union sim_argument {
   uint64_t u64;

@@ -76,9 +76,10 @@ typedef struct sim_settings {
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
   /* What a multiprocessor holds */
-  bool no_unit;            /* the driver does not say what it has */
-  unsigned blocks_less;    /* so many fewer blocks than its parts allow */
-  unsigned registers_less; /* of a function, than of its launches */
+  bool no_unit;         /* the driver does not say what it has */
+  unsigned blocks_less; /* so many fewer blocks than its parts allow */
+  unsigned registers;   /* of a function, whatever its launches say */
+  unsigned given;       /* registers, as its launches say; 0: rounded up */
   /* Counters */
   unsigned counters_refused; /* what enabling answers, 0: it may */
   unsigned unsupported;      /* which reason is false: 1 architecture, 2 sli,
