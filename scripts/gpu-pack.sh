@@ -23,6 +23,7 @@ cp bench/peers_gpu.py bench/peers_ceilings.py bench/peers_counters.py \
   bench/gpu_front.py bench/peers_torch.py bench/payoff_step.py \
   bench/code_gpu.py bench/triton_copy.py scripts/gpu_bars.py \
   tests/data/code/kernels.cubin "$folder/" || exit 1
+cp "$build/tests/gpu/c_side.so" "$folder/" || exit 1
 # The command, with libraries of its own: none of them may come before those of
 # the other machine's Python.
 mkdir -p "$folder/tool" || exit 1

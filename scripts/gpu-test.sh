@@ -149,15 +149,13 @@ code_part() {
     echo "== code_gpu: skipped, for nvcc was not there to pack its kernels"
     return
   }
-  python 150 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
+  python 240 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
     "$folder/code_program.so" "$out/code_gpu.d" "$out/code_gpu.json"
 }
 
-# Beside C's figures, which the part examples leaves; made here if need be.
 torch_part() {
-  [ -f "$out/cuda_gemm.json" ] || examples_part
   python 240 torch "$folder/peers_torch.py" "$folder/kernels.ptx" \
-    "$out/cuda_copy.json" "$out/cuda_gemm.json" "$out/peers_torch.json"
+    "$folder/c_side.so" "$out/peers_torch.json"
 }
 
 payoff_part() {
@@ -166,6 +164,8 @@ payoff_part() {
     return
   }
   python 240 payoff "$folder/payoff_step.py" measure \
+    "$folder/step_kernels.fatbin" "$out/payoff"
+  python 60 payoff_profiler "$folder/payoff_step.py" profile \
     "$folder/step_kernels.fatbin" "$out/payoff"
   [ -f "$out/payoff/measured.json" ] || return
   run 60 payoff_predicted python3 "$folder/payoff_step.py" predict \

@@ -9,19 +9,27 @@ import csv
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SOURCE, KMB = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 for folder in ('scripts', 'bench'):
     sys.path.insert(0, os.path.join(SOURCE, folder))
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+import code_gpu  # noqa: E402
 import gpu_bars  # noqa: E402
 import gpu_tables  # noqa: E402
 import payoff_step  # noqa: E402
 import peers_counters  # noqa: E402
+# Only what judges figures is of interest here.
+with unittest.mock.patch.dict(sys.modules, {
+        name: unittest.mock.MagicMock()
+        for name in ('torch', 'kmb', 'kmb._library', 'gpu_front')}):
+    import peers_torch  # noqa: E402
 
 HEAD = {'device': 'Made up', 'driver': '1.2', 'date': '2026-01-02T03:04:05Z',
         'torch': '2', 'triton': '3'}
@@ -275,15 +283,50 @@ class Scripts(unittest.TestCase):
                       [('nvjet_sm90_tst', {'': 40})]))
         self.assertIs(bars["kernels that stand whole beside ncu's"], True)
 
+    def code(self, name, *kernels):
+        """What is said of kernels of the test's cubin, nvdisasm made up."""
+        data = os.path.join(SOURCE, 'tests', 'data', 'code')
+        path = os.path.join(self.folder, 'nvdisasm')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\nexec /bin/cat "%s"\n' % os.path.join(
+                data, 'kernels.sass'))
+        os.chmod(path, 0o755)
+        before = os.environ['PATH']
+        self.addCleanup(os.environ.__setitem__, 'PATH', before)
+        os.environ['PATH'] = self.folder + os.pathsep + before
+        self.assertEqual(code_gpu.of_toolkit('none', 'nvdisasm'), path)
+        return code_gpu.judge({'bars': []}, KMB, name, data, [
+            {'name': kernel, 'file': 'kernels.cubin'} for kernel in kernels])
+
+    def test_only_the_kernels_that_ran_are_judged(self):
+        if 'no kmb code' in subprocess.run(
+                [KMB, 'code', 'x'], capture_output=True, text=True,
+                check=False).stderr:
+            self.skipTest('kmb code is not built')
+        self.assertTrue(self.code('spills', '_Z6spillsILi36EEvPKfPf')['ok'])
+        self.assertFalse(self.code('spills', 'copy_wide')['ok'])
+        self.assertTrue(self.code('scalar_copy', 'copy_narrow')['ok'])
+        self.assertFalse(self.code('triton_copy', 'copy_narrow')['ok'])
+        self.assertTrue(self.code('triton_copy', 'copy_wide')['ok'])
+        missing = self.code('cublas_bf16', 'nvjet')
+        self.assertIn('none of its', missing['why'])
+        nothing = code_gpu.judge({'bars': []}, KMB, 'cublas_bf16', '', [
+            {'name': 'nvjet', 'reason': 'it was loaded before'}])
+        self.assertEqual(nothing['why'], 'nvjet has no image: '
+                         'it was loaded before')
+
     def predict(self):
         for shape in ('wide',):
             for kernel, at in (('step_down_mid', 0), ('step_down_fast', 1)):
                 self.write('alone-%s-%s' % (shape, kernel), results('copy', at))
-        for name in ('step-wide-eager', 'swapped-wide-eager-step_down_fast'):
-            payoff_step.made_up(os.path.join(self.folder, name + '.json'))
+        for name in ('step', 'swapped'):
+            payoff_step.made_up(os.path.join(
+                self.folder, name + '-wide-eager-step_down_fast.json'))
         row = {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
                'name': 'step_down_fast', 'old_ns': [320e3, 319e3, 321e3],
-               'new_ns': [329.5e3, 328e3, 331e3]}
+               'new_ns': [329.5e3, 328e3, 331e3], 'times': {
+                   'old': {'host_ns': [10, 30, 20], 'whole_ns': [320e3] * 3},
+                   'recorded_old': {'host_ns': [], 'whole_ns': []}}}
         self.write('measured', {**HEAD, 'dry': True, 'steps': [
             row, {**row, 'new_ns': [200e3, 199e3, 201e3]},
             {**row, 'name': 'step_gone'}]})
@@ -299,9 +342,60 @@ class Scripts(unittest.TestCase):
         self.assertAlmostEqual(near['predicted_ns'], 320e3 + 99e3 * (
             near['ratio'] - 1), delta=50)
         self.assertTrue(near['ok'])
+        self.assertEqual(near['host_step_ns'], {'old': 20})
+        self.assertNotIn('times', near)
         self.assertFalse(far['ok'])
         self.assertTrue(gone['why'])
         self.assertFalse(report['bars'][0]['ok'])
+
+    @staticmethod
+    def beside(mine, theirs, kernels, c_kernels, **other):
+        def side(times, names, **changed):
+            return [{'time_ns': t, 'timer': 'TRACE', 'launch_mode': 'GRAPH',
+                     'cache_state': 'COLD', 'slots': 1,
+                     'ops': [{'kind': 'kernel', 'name': n} for n in names],
+                     **changed} for t in times]
+        row = {}
+        peers_torch.judge(row, side(mine, kernels), side(theirs, c_kernels,
+                                                         **other))
+        return row
+
+    def test_what_ran_alike_is_compared(self):
+        near = self.beside([20100, 20150, 26000], [20000] * 3, 'k', 'k')
+        self.assertTrue(near['ok'], near)
+        self.assertAlmostEqual(near['off_us'], 0.15)
+        short = self.beside([1049], [1000], 'k', 'k')
+        self.assertTrue(short['ok'], short)
+        self.assertFalse(self.beside([1051], [1000], 'k', 'k')['ok'])
+        self.assertFalse(self.beside([20210], [20000], 'k', 'k')['ok'])
+        self.assertFalse(self.beside([19790], [20000], 'k', 'k')['ok'])
+
+    def test_other_kernels_or_another_way_are_not(self):
+        other = self.beside([1000], [1000], 'k', 'kr')
+        self.assertEqual((other['same_kernels'], other['ok']), (False, False))
+        unknown = self.beside([1000], [1000], '', 'k')
+        self.assertIsNone(unknown['same_kernels'])
+        for key, value in [('timer', 'EVENT'), ('launch_mode', 'PLAIN'),
+                           ('cache_state', 'WARM'), ('slots', 3)]:
+            way = self.beside([1000], [1000], 'k', 'k', **{key: value})
+            self.assertEqual((way['same_way'], way['ok']), (False, False))
+
+    def test_disturbed_steps_are_left_out(self):
+        self.assertEqual(payoff_step.disturbed([100, 109, 111, 90, 100]), {2})
+        path = self.write('recording', {
+            'names': ['step', 'k'], 'ops': [],
+            'ranges': [[0, 0, 50, 9], [0, 0, 10, 9], [0, 1, 5, 9]]})
+        payoff_step.leave_out(path, 'step', {0})
+        with open(path, encoding='utf-8') as file:
+            after = json.load(file)
+        self.assertEqual(after['names'][2], 'step, disturbed')
+        self.assertEqual([r[1] for r in after['ranges']], [0, 2, 1])
+
+    def test_a_host_that_changes_speed_is_seen(self):
+        steady = [[(100, 10), (100, 12)], [(100, 11), (100, 11)]]
+        moved = [[(100, 10), (100, 10)], [(100, 16), (100, 17)]]
+        self.assertEqual(payoff_step.host_moved_pct(steady), 0)
+        self.assertEqual(payoff_step.host_moved_pct(moved), 6.5)
 
     def test_each_table_is_made(self):
         report = self.predict()

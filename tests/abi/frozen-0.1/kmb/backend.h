@@ -289,6 +289,9 @@ typedef struct kmb_record_sink {
   kmb_status (*call)(void *ctx, const kmb_trace_call *call);
   /** Records that were lost, in all. */
   void (*dropped)(void *ctx, uint64_t count);
+  /** What recording added to a call of the driver and of the runtime, as far as
+   *  it was measured. */
+  void (*added)(void *ctx, uint64_t driver_ns, uint64_t runtime_ns);
 } kmb_record_sink;
 
 /** Takes captured code, of the library: any status but KMB_OK ends it and is to

@@ -216,6 +216,7 @@ uint64_t sim_traffic_ns(sim_traffic t);
 
 /* trace.c */
 uint32_t sim_trace_call(uint32_t callback_id);
+bool sim_trace_calls(void); /* every call is recorded */
 /* A call that waited from `start` until now and started nothing. */
 void sim_trace_waited(uint32_t callback_id, uint64_t start);
 void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,

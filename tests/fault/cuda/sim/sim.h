@@ -68,6 +68,8 @@ typedef struct sim_settings {
   bool late;                /* records come a flush later, if not forced */
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
+  unsigned recording_adds;  /* ns to a call that does nothing, which then has a
+                               record, too */
   bool distinct_images;     /* each module's image is another */
   bool distinct_code;       /* and so are its instructions */
   bool no_sections;         /* an image is no ELF file that can be read */

@@ -94,6 +94,10 @@ static void add(const record *r) {
   records[count++] = *r;
 }
 
+bool sim_trace_calls(void) {
+  return tracer.enabled[KMBI_CUPTI_KIND_DRIVER];
+}
+
 uint32_t sim_trace_call(uint32_t callback_id) {
   uint32_t correlation = ++last_correlation;
   bool single = tracer.driver_calls[callback_id];
