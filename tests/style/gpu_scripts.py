@@ -150,8 +150,8 @@ class Scripts(unittest.TestCase):
                 shutil.copy(path, os.path.join(self.folder, theirs + '.json'))
         rows = gpu_bars.collect(self.folder)
         self.assertGreater(sum(r['ok'] is True for r in rows), 20)
-        self.assertFalse([r for r in rows if r['ok'] is None and
-                          r['bar'] != 'No such file or directory'])
+        self.assertFalse([r for r in rows if r['ok'] is None and not
+                          r['bar'].startswith(('No such file', 'no ramp'))])
 
     def page(self, kernels, bytes_unit='byte'):
         """A raw page as ncu writes it: its messages, names, units, launches."""
@@ -338,7 +338,9 @@ class Scripts(unittest.TestCase):
     def test_a_swapped_kernel_is_predicted(self):
         report = self.predict()
         near, far, gone = report['steps']
-        self.assertAlmostEqual(near['ratio'], 1472 / 1343, 3)
+        old, new = (results('copy', at)['results'][0]['time_ns']
+                    for at in (0, 1))
+        self.assertAlmostEqual(near['ratio'], new / old, 6)
         self.assertAlmostEqual(near['predicted_ns'], 320e3 + 99e3 * (
             near['ratio'] - 1), delta=50)
         self.assertTrue(near['ok'])
@@ -349,7 +351,7 @@ class Scripts(unittest.TestCase):
         self.assertFalse(report['bars'][0]['ok'])
 
     @staticmethod
-    def beside(mine, theirs, kernels, c_kernels, **other):
+    def both_fronts(mine, theirs, kernels, c_kernels, **other):
         def side(times, names, **changed):
             return [{'time_ns': t, 'timer': 'TRACE', 'launch_mode': 'GRAPH',
                      'cache_state': 'COLD', 'slots': 1,
@@ -361,23 +363,23 @@ class Scripts(unittest.TestCase):
         return row
 
     def test_what_ran_alike_is_compared(self):
-        near = self.beside([20100, 20150, 26000], [20000] * 3, 'k', 'k')
+        near = self.both_fronts([20100, 20150, 26000], [20000] * 3, 'k', 'k')
         self.assertTrue(near['ok'], near)
         self.assertAlmostEqual(near['off_us'], 0.15)
-        short = self.beside([1049], [1000], 'k', 'k')
+        short = self.both_fronts([1049], [1000], 'k', 'k')
         self.assertTrue(short['ok'], short)
-        self.assertFalse(self.beside([1051], [1000], 'k', 'k')['ok'])
-        self.assertFalse(self.beside([20210], [20000], 'k', 'k')['ok'])
-        self.assertFalse(self.beside([19790], [20000], 'k', 'k')['ok'])
+        self.assertFalse(self.both_fronts([1051], [1000], 'k', 'k')['ok'])
+        self.assertFalse(self.both_fronts([20210], [20000], 'k', 'k')['ok'])
+        self.assertFalse(self.both_fronts([19790], [20000], 'k', 'k')['ok'])
 
     def test_other_kernels_or_another_way_are_not(self):
-        other = self.beside([1000], [1000], 'k', 'kr')
+        other = self.both_fronts([1000], [1000], 'k', 'kr')
         self.assertEqual((other['same_kernels'], other['ok']), (False, False))
-        unknown = self.beside([1000], [1000], '', 'k')
+        unknown = self.both_fronts([1000], [1000], '', 'k')
         self.assertIsNone(unknown['same_kernels'])
         for key, value in [('timer', 'EVENT'), ('launch_mode', 'PLAIN'),
                            ('cache_state', 'WARM'), ('slots', 3)]:
-            way = self.beside([1000], [1000], 'k', 'k', **{key: value})
+            way = self.both_fronts([1000], [1000], 'k', 'k', **{key: value})
             self.assertEqual((way['same_way'], way['ok']), (False, False))
 
     def test_disturbed_steps_are_left_out(self):
