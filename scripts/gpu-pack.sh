@@ -41,7 +41,7 @@ if [ -n "$nvcc" ]; then
     -gencode arch=compute_90,code=sm_90 -o "$folder/code_program.so" \
     tests/gpu/code_program.cu || exit 1
   "$nvcc" -O2 -std=c++17 -cudart static -gencode arch=compute_90,code=sm_90 \
-    -o "$folder/release_skew" bench/release_skew.cu \
+    -o "$folder/release_skew" tests/gpu/release_skew.cu \
     -L"$(dirname "$nvcc")/../lib64/stubs" -lcuda || exit 1
 else
   echo "no nvcc: the parts payoff, code and ranks lack their kernels" >&2

@@ -4,6 +4,7 @@
 #define KMB_TESTS_CUDA_INSIDE_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "sim.h"
 
@@ -157,11 +158,15 @@ void sim_drop_context(struct CUctx_st *context);
 sim_object *sim_objects(void);
 void sim_hold(int change); /* things that are no objects */
 
-/* timers.c: somebody waits for ever, in a call that holds the lock; false if
- * nobody will help. */
-bool sim_rescue(void);
+/* The lock, for a call that holds it. */
 void sim_unlock(void);
 void sim_relock(void);
+void sim_wait(pthread_cond_t *condition);
+
+/* timers.c: somebody waits for ever, in a call that holds the lock, for a
+ * device that polls or for the host alone; false if nobody will help. `since`:
+ * when it began to wait in vain, 0 at first. */
+bool sim_rescue(bool polls, time_t *since);
 
 /* queue.c */
 struct CUstream_st *sim_stream_of(struct CUstream_st *handle);
