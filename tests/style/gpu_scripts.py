@@ -351,7 +351,7 @@ class Scripts(unittest.TestCase):
         self.assertFalse(report['bars'][0]['ok'])
 
     @staticmethod
-    def both_fronts(mine, theirs, kernels, c_kernels, **other):
+    def judged(mine, theirs, kernels, c_kernels, **other):
         def side(times, names, **changed):
             return [{'time_ns': t, 'timer': 'TRACE', 'launch_mode': 'GRAPH',
                      'cache_state': 'COLD', 'slots': 1,
@@ -363,23 +363,23 @@ class Scripts(unittest.TestCase):
         return row
 
     def test_what_ran_alike_is_compared(self):
-        near = self.both_fronts([20100, 20150, 26000], [20000] * 3, 'k', 'k')
+        near = self.judged([20100, 20150, 26000], [20000] * 3, 'k', 'k')
         self.assertTrue(near['ok'], near)
         self.assertAlmostEqual(near['off_us'], 0.15)
-        short = self.both_fronts([1049], [1000], 'k', 'k')
+        short = self.judged([1049], [1000], 'k', 'k')
         self.assertTrue(short['ok'], short)
-        self.assertFalse(self.both_fronts([1051], [1000], 'k', 'k')['ok'])
-        self.assertFalse(self.both_fronts([20210], [20000], 'k', 'k')['ok'])
-        self.assertFalse(self.both_fronts([19790], [20000], 'k', 'k')['ok'])
+        self.assertFalse(self.judged([1051], [1000], 'k', 'k')['ok'])
+        self.assertFalse(self.judged([20210], [20000], 'k', 'k')['ok'])
+        self.assertFalse(self.judged([19790], [20000], 'k', 'k')['ok'])
 
     def test_other_kernels_or_another_way_are_not(self):
-        other = self.both_fronts([1000], [1000], 'k', 'kr')
+        other = self.judged([1000], [1000], 'k', 'kr')
         self.assertEqual((other['same_kernels'], other['ok']), (False, False))
-        unknown = self.both_fronts([1000], [1000], '', 'k')
+        unknown = self.judged([1000], [1000], '', 'k')
         self.assertIsNone(unknown['same_kernels'])
         for key, value in [('timer', 'EVENT'), ('launch_mode', 'PLAIN'),
                            ('cache_state', 'WARM'), ('slots', 3)]:
-            way = self.both_fronts([1000], [1000], 'k', 'k', **{key: value})
+            way = self.judged([1000], [1000], 'k', 'k', **{key: value})
             self.assertEqual((way['same_way'], way['ok']), (False, False))
 
     def test_disturbed_steps_are_left_out(self):

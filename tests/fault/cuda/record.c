@@ -3,6 +3,7 @@
 #include "alone.h"
 #include "bed.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 /* Two kernels and a copy between them, with a wait before the second. */
@@ -127,6 +128,15 @@ static void what_recording_adds_is_measured(void) {
   REQUIRE_EQ(info_of(trace).driver_added_ns, 0);
   REQUIRE_EQ(info_of(trace).runtime_added_ns, 0);
   kmb_trace_destroy(trace);
+  void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
+  REQUIRE(runtime);
+  trace = record(&b, &s);
+  REQUIRE_EQ(info_of(trace).driver_added_ns, 300);
+  REQUIRE_EQ(info_of(trace).runtime_added_ns, 600);
+  REQUIRE_EQ(info_of(trace).calls, 5);
+  kmb_trace_destroy(trace);
+  REQUIRE_EQ(dlclose(runtime), 0);
+  REQUIRE(!dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD));
   sim_set()->recording_adds = 0;
   trace = record(&b, &s);
   REQUIRE_EQ(info_of(trace).driver_added_ns, 0);
