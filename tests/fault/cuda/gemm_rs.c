@@ -119,12 +119,23 @@ static void a_collective_that_a_rank_misses_is_ended(void) {
   REQUIRE(access("r.json", F_OK));
 }
 
+/* Its host waits in NCCL for another that never comes. */
+static void a_rank_that_does_not_join_is_given_up(void) {
+  set_up();
+  longest_wait_s = 0.1;
+  sim_set()->join_lost = 2;
+  REQUIRE(expect(run("2"), 1));
+  REQUIRE_HAS(err, "ncclCommInitRankConfig did not end within 0.1 s");
+  REQUIRE(access("r.json", F_OK));
+}
+
 int main(void) {
   char folder[] = "/tmp/gemm_rs.XXXXXX";
   REQUIRE(mkdtemp(folder) && chdir(folder) == 0);
   RUN(two_gpus_measure_both_and_each_alone);
   RUN(one_gpu_is_enough_for_one_rank);
   RUN(too_few_gpus_is_a_sentence);
+  RUN(a_rank_that_does_not_join_is_given_up);
   RUN(a_product_that_fails_ends_all_ranks);
   RUN(a_collective_that_a_rank_misses_is_ended);
   (void)unlink("out");

@@ -27,6 +27,11 @@ struct ncclComm {
 static struct ncclComm *graves;
 static board *boards;
 
+/* Counts down to the one that something happens to. */
+static bool is_the_one(unsigned *left) {
+  return *left && !--*left;
+}
+
 static void bury(struct ncclComm *c) {
   c->ended = 1;
   c->next = graves;
@@ -73,7 +78,7 @@ kmbi_nccl_result ncclCommInitRankConfig(kmbi_nccl_comm *comm, int ranks,
   sim_relock();
   c->on->size = ranks;
   c->on->scatter.size = (uint32_t)ranks;
-  c->on->joined++;
+  c->on->joined += !is_the_one(&sim_set()->join_lost);
   sim_unlock();
   *comm = c;
   return KMBI_NCCL_IN_PROGRESS;
@@ -122,12 +127,6 @@ kmbi_nccl_result ncclCommDestroy(kmbi_nccl_comm comm) {
   return ncclCommAbort(comm);
 }
 
-/* Whether this is the one that is lost. */
-static bool is_lost(void) {
-  unsigned *left = &sim_set()->scatter_lost;
-  return *left && !--*left;
-}
-
 kmbi_nccl_result ncclReduceScatter(const void *from, void *to, size_t count,
                                    unsigned type, unsigned operation,
                                    kmbi_nccl_comm comm, kmbi_cu_stream stream) {
@@ -141,7 +140,8 @@ kmbi_nccl_result ncclReduceScatter(const void *from, void *to, size_t count,
   op.a[3].u64 = (uintptr_t)to;
   op.a[4].u64 = count;
   op.a[5].u64 = (uintptr_t)&comm->ended;
-  unsigned result = is_lost() ? 0 : sim_submit(stream, &op, 307);
+  unsigned result =
+      is_the_one(&sim_set()->scatter_lost) ? 0 : sim_submit(stream, &op, 307);
   sim_unlock();
   return result ? 1 : KMBI_NCCL_IN_PROGRESS;
 }

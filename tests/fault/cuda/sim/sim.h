@@ -77,8 +77,8 @@ typedef struct sim_settings {
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
   unsigned product_fails;   /* cuBLAS cannot launch the n-th product from now */
-  unsigned
-      scatter_lost; /* NCCL takes the n-th reduce-scatter and runs it not */
+  unsigned join_lost;       /* the n-th rank to join NCCL is not seen */
+  unsigned scatter_lost;    /* NCCL never runs the n-th reduce-scatter */
   /* What a multiprocessor holds */
   bool no_unit;         /* the driver does not say what it has */
   unsigned blocks_less; /* so many fewer blocks than its parts allow */
