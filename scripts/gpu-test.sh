@@ -312,7 +312,7 @@ sanitizer_part() {
 }
 
 # Several GPUs: the barriers' skew, ranks that are late, all-reduce beside the
-# way of nccl-tests. NVLink multicast stays off.
+# way of nccl-tests, a product with a reduce-scatter. NVLink multicast stays off.
 ranks_part() {
   NCCL_NVLS_ENABLE=0
   export NCCL_NVLS_ENABLE
@@ -332,6 +332,9 @@ ranks_part() {
   [ -z "$nccl" ] ||
     run 65 allreduce env LD_LIBRARY_PATH="$with" "$folder/allreduce" 2 \
       "$out/allreduce.json"
+  [ -z "$nccl" ] ||
+    run 40 threads_gemm_rs env LD_LIBRARY_PATH="$with" \
+      "$folder/threads_gemm_rs" cuda 2 "$out/threads_gemm_rs.json"
 }
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks_event_reasons.active \

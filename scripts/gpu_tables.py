@@ -26,6 +26,7 @@ TAKEN = {'accuracy': 'accuracy', 'moves': 'cold', 'cost': 'cost',
          'hip_on_cuda': 'hip-on-cuda', 'counters-beside': 'counters',
          'peers_torch': 'peers-torch', 'payoff/payoff': 'payoff',
          'code_gpu': 'code', 'ranks': 'ranks', 'allreduce': 'allreduce',
+         'threads_gemm_rs': 'gemm-rs',
          'vllm_ops': 'vllm-ops', 'bars': 'bars'}
 MODES = {'trace_graph': 'TRACE on graph', 'graph': 'GRAPH', 'event': 'EVENT',
          'event_graph': 'EVENT on graph'}
@@ -342,8 +343,32 @@ def allreduce():
                'differs'], rows), ran_on(data, 'allreduce'))
 
 
+def gemm_rs():
+    """Rates are a rank's for the product, the bus's for the reduce-scatter."""
+    data = recorded('gemm-rs')
+    rows = []
+    for r in data['results']:
+        axes = {a['key']: a['value'] for a in r['axes']}
+        count, sides = int(axes['ranks']), axes['shape'].split('x')
+        rate = '–'
+        if r['name'] == 'gemm alone':
+            rate = '%.0f TFLOP/s' % (r['flops'] / r['time_ns'] / 1e3)
+        elif r['name'] == 'reduce-scatter alone':
+            part = 2 * int(sides[0]) * int(sides[1])
+            rate = '%.1f GB/s' % (part / r['time_ns'] * (count - 1) / count)
+        skew = r.get('release_skew_ns')
+        rows.append([r['name'], us(r['time_ns'] / 1e3), rate,
+                     ', '.join(us(k['median_ns'] / 1e3) for k in r['ranks']),
+                     us(skew / 1e3 if skew is not None else None)])
+    return '%s\n\n%s, bf16, %d ranks; %s.' % (
+        table(['measured', 'µs', 'a rank, the bus', 'each rank\'s median, µs',
+               'release skew, µs'], rows), ' × '.join(sides), count,
+        ran_on(data, 'gemm-rs'))
+
+
 MADE = {'payoff': payoff, 'torch_peers': torch_peers, 'counters': counters,
         'compared': compared, 'ranks': ranks, 'allreduce': allreduce,
+        'gemm_rs': gemm_rs,
         'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
         'weights': weights, 'cost': cost, 'gemm': gemm, 'copy': copy,
         'summary': summary,
