@@ -60,15 +60,17 @@ def time_copies(report, library):
     import triton_copy
     x = torch.rand(1 << 24, device='cuda')
 
-    def narrow(x, y):
-        gpu_front.must(library.run_narrow(
-            ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()),
-            ctypes.c_uint64(x.numel()),
-            ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)),
-            'run_narrow')
+    def of(name):
+        def call(x, y):
+            gpu_front.must(getattr(library, name)(
+                ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()),
+                ctypes.c_uint64(x.numel()),
+                ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)), name)
+        return call
 
     work = kmb.work.copy(4 * x.numel())
-    for name, fn in (('copy_narrow', narrow),
+    for name, fn in (('copy_narrow', of('run_narrow')),
+                     ('copy_wide', of('run_wide')),
                      ('triton_copy', triton_copy.copy)):
         result = kmb.bench(fn, (x, torch.empty_like(x)), outputs=['y'],
                            name=name, work=work, check=lambda r, x, y:
