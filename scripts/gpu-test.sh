@@ -151,6 +151,10 @@ code_part() {
   }
   python 240 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
     "$folder/code_program.so" "$out/code_gpu.d" "$out/code_gpu.json"
+  # For the page on code: the copy that is flagged, and the one that is not.
+  "$folder/kmb.sh" code "$folder/kernels.cubin" --kernel copy_narrow \
+    --diff "$folder/kernels.cubin" --other-kernel copy_wide \
+    >"$out/code_diff.txt" 2>&1
 }
 
 torch_part() {
