@@ -224,6 +224,11 @@ void kmbi_hip_plan_findings(void *self, void *plan, kmb_find_fn find,
 kmb_status kmbi_hip_bias_of(void *self, const kmb_choice *choice,
                             uint64_t batch, double *ns, double *uncertainty_ns);
 
+/* code.c */
+kmb_status kmbi_hip_code_begin(void *self, void **capture);
+kmb_status kmbi_hip_code_end(void *self, void *capture,
+                             const kmb_code_sink *sink);
+
 /* gate.c: a closed gate on a stream, whose memory is there, and its opening. */
 kmb_status kmbi_hip_shut(kmbi_hip *self, kmbi_hip_stream stream);
 void kmbi_hip_unshut(kmbi_hip *self);
