@@ -309,7 +309,7 @@ static void both_readers_say_the_same_of_amd(const char *folder) {
 /* Cut anywhere it is not read; whatever byte is changed, what is found lies in
  * the image. */
 static void the_backend_trusts_no_code_object(const char *folder) {
-  static const uint8_t values[] = {0, 0x7f, 0xff};
+  static const uint8_t values[] = {0, 0xff};
   kmbi_hip_facts f;
   unsigned found = 0;
   load(folder, "amd.hsaco");
@@ -331,7 +331,7 @@ static void the_backend_trusts_no_code_object(const char *folder) {
       found += f.bytes != 0;
       data[n] = before;
     }
-  REQUIRE(found > size && found < 3 * size);
+  REQUIRE(found > size && found < 2 * size);
 }
 
 static void metadata_is(const void *text, size_t bytes, uint32_t known) {
@@ -417,14 +417,20 @@ static void any_messagepack_is_passed_over(void) {
       metadata_is(values[i].bytes, n, 0);
   }
   /* What is none, and counts of what is not there. */
-  static const char *const bad[] = {"\x82\xa1x\xc1" ONE_KERNEL,
-                                    "\x92\xa1x\x00" ONE_KERNEL,
-                                    "\x82\xa1x\xdd\xff\xff\xff\xff" ONE_KERNEL,
-                                    "\x82\xa1x\xdf\xff\xff\xff\xff" ONE_KERNEL,
-                                    "\x82\xa1x\xdb\xff\xff\xff\xff" ONE_KERNEL,
-                                    "\x82\xa1x\xc6\xff\xff\xff\xff" ONE_KERNEL};
+#define BAD(text) \
+  { text ONE_KERNEL, sizeof text - 1 }
+  static const struct {
+    const char *bytes;
+    size_t size;
+  } bad[] = {BAD("\x82\xa1x\xc1"),
+             BAD("\x92\xa1x\x00"),
+             BAD("\x82\xa1x\xdd\xff\xff\xff\xff"),
+             BAD("\x82\xa1x\xdf\xff\xff\xff\xff"),
+             BAD("\x82\xa1x\xdb\xff\xff\xff\xff"),
+             BAD("\x82\xa1x\xc6\xff\xff\xff\xff")};
+#undef BAD
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-    metadata_is(bad[i], 8 + sizeof ONE_KERNEL, 0);
+    metadata_is(bad[i].bytes, bad[i].size + sizeof ONE_KERNEL - 1, 0);
 }
 
 int main(int argc, char **argv) {
