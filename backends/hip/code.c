@@ -105,7 +105,7 @@ static void take_image(coder *c, const kmbi_prof_object *object) {
 
 void kmbi_hip_code_loaded(const kmbi_prof_object *object) {
   pthread_mutex_lock(&lock);
-  if (active && active->counting) take_image(active, object);
+  if (active) take_image(active, object);
   pthread_mutex_unlock(&lock);
 }
 
@@ -140,9 +140,8 @@ void kmbi_hip_code_launched(kmbi_prof_event event, void *data, void *user) {
   const kmbi_prof_dispatch *d = subject.payload;
   (void)data;
   (void)user;
-  if (subject.kind != KMBI_PROF_DISPATCH ||
-      subject.operation != KMBI_PROF_ENQUEUE ||
-      subject.phase != KMBI_PROF_ENTER || !d || d->size < sizeof *d)
+  if (subject.kind != KMBI_PROF_DISPATCH || subject.phase != KMBI_PROF_ENTER ||
+      !d || d->size < sizeof *d)
     return;
   pthread_mutex_lock(&lock);
   if (active) take_dispatch(active, d);
@@ -384,7 +383,8 @@ static kmb_status give_one(kmbi_hip *self, const coder *c, const launch *l,
     add_reason(why, "its image was loaded before the capture: capture its "
                     "first launch");
   else if (!of->bytes)
-    add_reason(why, "its image was loaded from a file, not from memory");
+    add_reason(why, "rocprofiler-sdk does not tell where in memory its image "
+                    "is");
   else
     describe(self, of, &facts, &k, why);
   k.reason = why[0] ? why : NULL;

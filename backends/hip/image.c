@@ -79,17 +79,15 @@ static bool find_symbol(const image *i, const Elf64_Shdr *table,
   return false;
 }
 
+/* All sections lie within the image. */
 static void place(const image *i, const Elf64_Sym *symbol,
                   kmbi_hip_facts *facts) {
   Elf64_Shdr text;
   if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
-      !section_at(i, symbol->st_shndx, &text) || text.sh_type != SHT_PROGBITS ||
-      symbol->st_value < text.sh_addr)
+      !section_at(i, symbol->st_shndx, &text) || text.sh_type != SHT_PROGBITS)
     return;
   uint64_t at = symbol->st_value - text.sh_addr;
-  if (at > text.sh_size || symbol->st_size > text.sh_size - at ||
-      !is_within(i, text.sh_offset, text.sh_size))
-    return;
+  if (at > text.sh_size || symbol->st_size > text.sh_size - at) return;
   facts->offset = text.sh_offset + at;
   facts->bytes = symbol->st_size;
 }
@@ -104,7 +102,6 @@ static void read_notes(const image *i, const Elf64_Shdr *section,
   static const char owner[] = "AMDGPU";
   uint64_t at = section->sh_offset, left = section->sh_size;
   Elf64_Nhdr note;
-  if (!is_within(i, at, left)) return;
   while (left >= sizeof note && copy_at(i, at, &note, sizeof note)) {
     uint64_t name = sizeof note, content = name + padded(note.n_namesz);
     uint64_t all = content + padded(note.n_descsz);

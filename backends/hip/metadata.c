@@ -1,5 +1,5 @@
-/* The metadata of a code object: MessagePack, a map with a list of kernels. A
- * count in it is a claim, held against the bytes that are left. */
+/* The metadata of a code object: MessagePack, a map with a list of kernels.
+ * Whatever a count in it claims, each item takes a byte that is there. */
 #include "image.h"
 
 #include <string.h>
@@ -35,11 +35,6 @@ static bool take_bytes(pack *p, uint64_t size, item *i) {
   return true;
 }
 
-/* Each item takes a byte at least. */
-static bool holds(const pack *p, const item *i) {
-  return i->count <= left(p) / (i->kind == MAP ? 2 : 1);
-}
-
 /* Heads that say how many bytes of a number follow. */
 static const struct {
   uint8_t first, last, width; /* of `first`; doubled with each one after it */
@@ -55,11 +50,10 @@ static bool take_headed(pack *p, uint8_t b, item *i) {
     if (!take_number(p, (unsigned)heads[h].width << (b - heads[h].first),
                      &i->count))
       return false;
-    if (i->kind == COUNT) return true;
-    if (i->kind == LIST || i->kind == MAP) return holds(p, i);
+    if (i->kind == COUNT || i->kind == LIST || i->kind == MAP) return true;
     /* What is extended has a byte more, which says of what. */
     uint64_t more = b >= 0xc7 && b <= 0xc9;
-    return i->count <= left(p) && take_bytes(p, i->count + more, i);
+    return take_bytes(p, i->count + more, i);
   }
   /* Numbers with a sign or a point, and what is extended to 1, 2, 4 … bytes. */
   if (b == 0xca || b == 0xcb) return take_bytes(p, 4u << (b - 0xca), i);
@@ -76,7 +70,6 @@ static bool take(pack *p, item *i) {
     *i = (item){COUNT, b, NULL};
   } else if (b < 0xa0) {
     *i = (item){b < 0x90 ? MAP : LIST, b & 15, NULL};
-    return holds(p, i);
   } else if (b < 0xc0) {
     *i = (item){TEXT, b & 31, NULL};
     return take_bytes(p, i->count, i);
@@ -88,7 +81,8 @@ static bool take(pack *p, item *i) {
   return true;
 }
 
-/* Passes what is in a list or map whose head was taken. */
+/* Passes what is in a list or map whose head was taken. The sum of counts does
+ * not run over: a note has fewer than 2^32 bytes. */
 static bool pass(pack *p, const item *of) {
   uint64_t wait = of->kind == LIST  ? of->count
                   : of->kind == MAP ? 2 * of->count
@@ -98,7 +92,6 @@ static bool pass(pack *p, const item *of) {
     if (!take(p, &i)) return false;
     if (i.kind == LIST) wait += i.count;
     if (i.kind == MAP) wait += 2 * i.count;
-    if (wait > left(p) + 1) return false;
   }
   return true;
 }

@@ -334,6 +334,109 @@ static void the_backend_trusts_no_code_object(const char *folder) {
   REQUIRE(found > size && found < 2 * size);
 }
 
+/* What a changed part of the object does to what is said of "turn". */
+
+static GElf_Ehdr amd_header(const char *folder) {
+  GElf_Ehdr head;
+  load(folder, "amd.hsaco");
+  memcpy(&head, data, sizeof head);
+  return head;
+}
+
+/* Where the header of the first section of a type stands. */
+static uint8_t *amd_section(const GElf_Ehdr *head, unsigned type, size_t from,
+                            GElf_Shdr *section) {
+  for (size_t i = from; i < head->e_shnum; i++) {
+    uint8_t *at = data + head->e_shoff + i * sizeof *section;
+    memcpy(section, at, sizeof *section);
+    if (section->sh_type == type) return at;
+  }
+  REQUIRE(!"section");
+  return NULL;
+}
+
+static void turn_is(bool whole, bool placed, bool described) {
+  kmbi_hip_facts f;
+  kmbi_hip_image_read(data, size, "turn", &f);
+  REQUIRE_EQ(f.whole, whole);
+  REQUIRE_EQ(f.bytes != 0, placed);
+  REQUIRE_EQ(f.known != 0, described);
+}
+
+enum { TEXT = 7 }; /* the section of instructions */
+
+static void sections_say_where_code_is(const char *folder) {
+  GElf_Ehdr head = amd_header(folder);
+  GElf_Shdr section;
+  turn_is(true, true, true);
+  data[offsetof(Elf64_Ehdr, e_shentsize)]++;
+  turn_is(false, false, false);
+  amd_header(folder);
+  uint8_t *at = amd_section(&head, SHT_PROGBITS, TEXT, &section);
+  section.sh_type = SHT_NOBITS;
+  memcpy(at, &section, sizeof section);
+  turn_is(true, false, true);
+  /* Of what takes no room in the file the size says nothing. */
+  section.sh_size = UINT64_MAX;
+  memcpy(at, &section, sizeof section);
+  turn_is(true, false, true);
+  /* A function alone is code. */
+  amd_header(folder);
+  for (int type = 0; type < 2; type++) {
+    amd_section(&head, type ? SHT_SYMTAB : SHT_DYNSYM, 0, &section);
+    for (size_t s = 0; s < section.sh_size / sizeof(Elf64_Sym); s++)
+      data[section.sh_offset + s * sizeof(Elf64_Sym) +
+           offsetof(Elf64_Sym, st_info)] = STB_GLOBAL << 4 | STT_OBJECT;
+  }
+  turn_is(true, false, true);
+}
+
+static void notes_are_read_within_their_section(const char *folder) {
+  static const uint8_t names[] = {8, 6, 0};
+  GElf_Ehdr head = amd_header(folder);
+  GElf_Shdr section;
+  amd_section(&head, SHT_NOTE, 0, &section);
+  uint8_t *note = data + section.sh_offset;
+  note[8] = 31; /* of another type */
+  turn_is(true, true, false);
+  note[8] = 32;
+  turn_is(true, true, true);
+  for (size_t i = 0; i < sizeof names; i++) {
+    note[0] = names[i];
+    turn_is(true, true, false);
+  }
+  note[0] = 7;
+  note[5]++; /* longer than the section by 256 */
+  turn_is(true, true, false);
+}
+
+static void target_is(const char *text, const char *want) {
+  kmbi_hip_facts f = {.known = 0};
+  char map[256];
+  int n = snprintf(map, sizeof map,
+                   "\x81\xad"
+                   "amdhsa.target\xd9%c%s",
+                   (int)strlen(text), text);
+  kmbi_hip_metadata_read(map, (size_t)n, "k", &f);
+  REQUIRE_STR(f.target, want);
+}
+
+#define LONGEST                       \
+  "gfx900000000000000000000000000000" \
+  "000000000000000000000000000000"
+
+static void a_target_that_is_none_is_unknown(void) {
+  target_is("amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-",
+            "gfx942:sramecc+:xnack-");
+  target_is("amdgcn-amd-amdhsa--gfx90a", "gfx90a");
+  target_is("amdgcn-amd-amdhsa-gfx90a", "");
+  target_is("gfx90a", "");
+  target_is("amdgcn-amd-amdhsa--gfx 9", "");
+  target_is("amdgcn-amd-amdhsa--gfx\x7f", "");
+  target_is("amdgcn-amd-amdhsa--" LONGEST, LONGEST);
+  target_is("amdgcn-amd-amdhsa--" LONGEST "0", "");
+}
+
 static void metadata_is(const void *text, size_t bytes, uint32_t known) {
   kmbi_hip_facts f = {.known = 0};
   uint8_t *copy = malloc(bytes + !bytes);
@@ -448,6 +551,9 @@ int main(int argc, char **argv) {
   a_section_without_bytes_is_none(argv[1]);
   both_readers_say_the_same_of_amd(argv[1]);
   the_backend_trusts_no_code_object(argv[1]);
+  sections_say_where_code_is(argv[1]);
+  notes_are_read_within_their_section(argv[1]);
+  a_target_that_is_none_is_unknown();
   any_messagepack_is_passed_over();
   return 0;
 }

@@ -51,14 +51,19 @@ typedef struct work {
 } work;
 
 /* HIP failing is the callback's failing. */
-static kmb_status launch(work *w, kmbi_hip_function f, unsigned grid,
-                         unsigned shared) {
+static kmb_status launch_blocks(work *w, kmbi_hip_function f, unsigned grid,
+                                unsigned block, unsigned shared) {
   void *from = NULL, *to = NULL;
   void *arguments[] = {&from, &to};
-  return w->b.hip.hipModuleLaunchKernel(f, grid, 1, 1, 256, 1, 1, shared,
+  return w->b.hip.hipModuleLaunchKernel(f, grid, 1, 1, block, 1, 1, shared,
                                         w->stream, arguments, NULL)
              ? KMB_ERR_VENDOR
              : KMB_OK;
+}
+
+static kmb_status launch(work *w, kmbi_hip_function f, unsigned grid,
+                         unsigned shared) {
+  return launch_blocks(w, f, grid, 256, shared);
 }
 
 static kmb_status load_module(work *w) {
@@ -76,13 +81,14 @@ static kmb_status run(void *user) {
   kmb_status status = w->load ? load_module(w) : KMB_OK;
   if (!status) status = launch(w, w->turn, 2, 0);
   if (!status) status = launch(w, w->turn, 2, 0);
-  if (!status) status = launch(w, w->turn, 2, 4096);
+  if (!status) status = launch(w, w->turn, 2, 16384);
   if (!status) status = launch(w, w->spills, 3, 0);
-  if (!status) status = launch(w, w->scale, 1, 0);
+  if (!status) status = launch(w, w->scale, 3, 0);
+  if (!status) status = launch_blocks(w, w->scale, 3, 128, 0);
   return status ? status : w->result;
 }
 
-enum { KERNELS = 4 };
+enum { KERNELS = 5 };
 
 /* The device is opened before anything else calls HIP. */
 static void open_as(work *w, const char *name) {
@@ -190,8 +196,8 @@ static void kernels_have_their_configuration_and_image(void) {
   REQUIRE_STR(k.name, "turn");
   REQUIRE_EQ(k.launches, 1);
   REQUIRE_EQ(k.static_shared_bytes, 1024);
-  REQUIRE_EQ(k.dynamic_shared_bytes, 4096);
-  REQUIRE_EQ(k.blocks_per_unit, 8);
+  REQUIRE_EQ(k.dynamic_shared_bytes, 16384);
+  REQUIRE_EQ(k.blocks_per_unit, 3);
   k = kernel_of(code, 2);
   REQUIRE_STR(k.name, "spills");
   REQUIRE_EQ(k.grid_x, 3);
@@ -204,6 +210,11 @@ static void kernels_have_their_configuration_and_image(void) {
   REQUIRE_STR(k.name, "_Z5scalePff");
   if (k.demangled) REQUIRE_STR(k.demangled, "scale(float*, float)");
   REQUIRE(!k.reason);
+  REQUIRE_EQ(k.block_x, 256);
+  k = kernel_of(code, 4);
+  REQUIRE_STR(k.name, "_Z5scalePff");
+  REQUIRE_EQ(k.block_x, 128);
+  REQUIRE_EQ(k.grid_x, 3);
   kmb_code_destroy(code);
   finish(w);
 }
@@ -233,6 +244,7 @@ static void a_last_block_that_is_not_full_counts(void) {
 static void a_capture_ends(void) {
   work *w = start();
   kmb_code_destroy(capture(w));
+  REQUIRE_EQ(sim_calls(SIM_prof_stop), 1);
   REQUIRE_OK(launch(w, w->turn, 1, 0));
   w->load = false;
   kmb_code *code = capture(w);
@@ -253,7 +265,7 @@ static void an_image_that_was_loaded_before_is_not_seen(void) {
   kmb_code_kernel k = kernel_of(code, 1);
   REQUIRE_STR(k.name, "turn");
   REQUIRE(!k.hash && !k.code_hash && !k.file && !k.flags);
-  REQUIRE_EQ(k.dynamic_shared_bytes, 4096);
+  REQUIRE_EQ(k.dynamic_shared_bytes, 16384);
   REQUIRE_STR(k.arch, "");
   REQUIRE_HAS(k.reason, "loaded before");
   REQUIRE_STATUS(kmb_code_get_image(code, 0, &image, &bytes),
@@ -266,7 +278,7 @@ static void what_the_tracer_does_not_tell_is_said(void) {
   work *w = start();
   sim_set()->in_file = true;
   kmb_code *code = capture(w);
-  REQUIRE_HAS(kernel_of(code, 0).reason, "from a file");
+  REQUIRE_HAS(kernel_of(code, 0).reason, "where in memory");
   REQUIRE(!kernel_of(code, 0).hash);
   kmb_code_destroy(code);
   forget_module(w);
@@ -277,7 +289,7 @@ static void what_the_tracer_does_not_tell_is_said(void) {
   REQUIRE_STR(k.name, "");
   REQUIRE_HAS(k.reason, "did not tell its name");
   REQUIRE_HAS(k.reason, "holds all of its LDS");
-  REQUIRE_EQ(k.dynamic_shared_bytes, 1024 + 4096);
+  REQUIRE_EQ(k.dynamic_shared_bytes, 1024 + 16384);
   REQUIRE(!k.hash);
   kmb_code_destroy(code);
   finish(w);
@@ -324,6 +336,86 @@ static void accumulators_are_read(void) {
   REQUIRE_EQ(k.flags & (KMB_CODE_HAS_SCALARS | KMB_CODE_HAS_ACCUMULATORS),
              KMB_CODE_HAS_ACCUMULATORS);
   REQUIRE_EQ(k.accumulator_registers, 9);
+  kmb_code_destroy(code);
+  finish(w);
+}
+
+/* The value of a key that no one reads gives way. */
+static void a_stack_that_grows_is_said(void) {
+  static const char key[] = "\xb5.kernarg_segment_size";
+  static const char grows[] = "\xda\x00\x13.uses_dynamic_stack\xc3";
+  _Static_assert(sizeof grows == sizeof key + 1, "a key and a byte");
+  work *w = start();
+  unsigned char *at = object;
+  while ((at = memmem(at, (size_t)(object + object_size - at), key,
+                      sizeof key - 1)))
+    memcpy(at, grows, sizeof grows - 1);
+  kmb_code *code = capture(w);
+  kmb_code_kernel k = kernel_of(code, 0);
+  REQUIRE_EQ(k.registers, 6);
+  REQUIRE_HAS(k.reason, "its stack grows");
+  kmb_code_destroy(code);
+  finish(w);
+}
+
+/* By the tracer's numbers, not by name. */
+static kmb_status run_two(void *user) {
+  work *w = user;
+  static unsigned char other[sizeof object];
+  kmbi_hip_module module = NULL;
+  kmbi_hip_function turn = NULL;
+  kmb_status status = load_module(w);
+  memcpy(other, object, object_size);
+  other[object_size / 2] ^= 1;
+  HIP(&w->b, hipModuleLoadData, &module, other);
+  HIP(&w->b, hipModuleGetFunction, &turn, module, "turn");
+  if (!status) status = launch(w, turn, 1, 0);
+  if (!status) status = launch(w, w->turn, 1, 0);
+  REQUIRE_EQ(bed_synchronize(), 0);
+  HIP(&w->b, hipModuleUnload, module);
+  return status;
+}
+
+static void images_with_a_kernel_of_one_name_are_told_apart(void) {
+  work *w = start();
+  char hash[KMB_CODE_HASH_SIZE];
+  kmb_code *code = NULL;
+  REQUIRE_OK(kmb_code_capture(w->b.device, run_two, w, &code));
+  REQUIRE_EQ(info_of(code).images, 2);
+  REQUIRE_EQ(info_of(code).kernels, 2);
+  REQUIRE_OK(kmb_code_hash(object, object_size, hash));
+  REQUIRE(strcmp(kernel_of(code, 0).hash, hash) != 0);
+  REQUIRE_STR(kernel_of(code, 1).hash, hash);
+  REQUIRE_STR(kernel_of(code, 0).name, "turn");
+  kmb_code_destroy(code);
+  finish(w);
+}
+
+/* Of a version that has less in its records. */
+static void short_records_are_not_read(void) {
+  work *w = start();
+  _Static_assert(sizeof(kmbi_prof_dispatch) == 96 &&
+                     sizeof(kmbi_prof_object) == 88,
+                 "as version 1.0 has them");
+  sim_set()->record_bytes = sizeof(kmbi_prof_dispatch) - 4;
+  refused(w, KMB_ERR_UNSUPPORTED, "none would be seen");
+  finish(w);
+}
+
+static kmb_status run_short(void *user) {
+  work *w = user;
+  sim_set()->record_bytes = sizeof(kmbi_prof_object) - 1;
+  kmb_status status = load_module(w);
+  sim_set()->record_bytes = 0;
+  return status ? status : launch(w, w->turn, 1, 0);
+}
+
+static void a_code_object_of_a_short_record_is_unknown(void) {
+  work *w = start();
+  kmb_code *code = NULL;
+  REQUIRE_OK(kmb_code_capture(w->b.device, run_short, w, &code));
+  REQUIRE(!kernel_of(code, 0).hash);
+  REQUIRE_HAS(kernel_of(code, 0).reason, "where in memory");
   kmb_code_destroy(code);
   finish(w);
 }
@@ -566,6 +658,24 @@ static void each_vendor_call_fails_once(void) {
   finish(w);
 }
 
+/* What HIP keeps for hipGetLastError() is the caller's. */
+static void no_error_of_ours_is_left_behind(void) {
+  work *w = start();
+  kmb_code_destroy(capture(w));
+  forget_module(w);
+  REQUIRE_EQ(bed_last_error(), 0);
+  for (uint64_t k = 1; k <= KERNELS; k++) {
+    sim_fail(SIM_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, k, 999);
+    kmb_code *code = capture(w);
+    REQUIRE(sim_failed());
+    REQUIRE_EQ(bed_last_error(), 0);
+    REQUIRE(!(kernel_of(code, k - 1).flags & KMB_CODE_HAS_OCCUPANCY));
+    kmb_code_destroy(code);
+    forget_module(w);
+  }
+  finish(w);
+}
+
 /* The first capture of a process compiles, loads, makes a stream. */
 static void one_of_the_first_fails(void) {
   work *w = start();
@@ -747,6 +857,10 @@ int main(int argc, char **argv) {
   failed += ALONE(what_the_tracer_does_not_tell_is_said);
   failed += ALONE(a_code_object_cut_short_is_said);
   failed += ALONE(accumulators_are_read);
+  failed += ALONE(a_stack_that_grows_is_said);
+  failed += ALONE(images_with_a_kernel_of_one_name_are_told_apart);
+  failed += ALONE(short_records_are_not_read);
+  failed += ALONE(a_code_object_of_a_short_record_is_unknown);
   failed += ALONE(without_metadata_hip_is_asked);
   failed += ALONE(without_functions_that_tell_less_is_known);
   failed += ALONE(kernels_of_graphs_are_seen);
@@ -757,6 +871,7 @@ int main(int argc, char **argv) {
   failed += ALONE(what_the_callback_returns_comes_back);
   failed += ALONE(nothing_is_measured_meanwhile);
   failed += ALONE(each_vendor_call_fails_once);
+  failed += ALONE(no_error_of_ours_is_left_behind);
   failed += ALONE(each_of_the_first_calls_fails_once);
   failed += ALONE(a_lost_device_is_said);
   failed += ALONE(each_allocation_fails_once);

@@ -65,6 +65,7 @@ typedef struct sim_settings {
   bool nameless;           /* kernels of code objects are not told */
   bool in_file;            /* code objects are, not in memory */
   bool ragged;             /* the last block of a grid is not full */
+  uint64_t record_bytes;   /* of what is told; 0: as much as there is */
   size_t cut;              /* bytes that are missing at their end */
   bool no_measures;        /* amd-smi and sysfs tell nothing */
   unsigned threads;        /* that measure; several wait for each other */

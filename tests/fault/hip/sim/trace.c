@@ -97,7 +97,8 @@ void sim_trace_names(void) {
 /* Its number, from 1. An object is told before its kernels. */
 uint64_t sim_trace_code(const void *image, size_t size) {
   uint64_t number = ++tracer.code_objects;
-  kmbi_prof_object object = {.size = sizeof object,
+  uint64_t told = sim_set()->record_bytes;
+  kmbi_prof_object object = {.size = told ? told : sizeof object,
                              .code_object = number,
                              .uri = "memory://1#offset=0x1000&size=9",
                              .storage = sim_set()->in_file ? 1 : 2,
@@ -116,8 +117,9 @@ uint64_t sim_trace_code(const void *image, size_t size) {
 
 /* Before and after; and what rocprofiler tells of nothing else. */
 void sim_trace_launch(const sim_op *op, int device) {
+  uint64_t told = sim_set()->record_bytes;
   kmbi_prof_dispatch d = {
-      .size = 152,
+      .size = told ? told : 152,
       .info = {.size = 72,
                .agent = 900 + (uint64_t)device,
                .kernel = op->kernel_id,
