@@ -270,15 +270,16 @@ def signed_pct(value):
 
 def torch_peers():
     data = recorded('peers-torch')
-    keys = ['kmb_us', 'kmb_c_us', 'do_bench', 'do_bench_cudagraph', 'profiler',
-            'profiler_memset']
-    rows = [[r['name'] + ('' if r.get('same_kernels', True) else ' (1)')] +
+    keys = ['kmb_us', 'kmb_c_us', 'kmb_c_plain', 'kmb_torch', 'do_bench',
+            'do_bench_cudagraph', 'profiler', 'profiler_memset']
+    rows = [[r['name'] + (' (1)' if r.get('same_kernels') is False else '')] +
             [us(r.get(key)) for key in keys] for r in data['rows']]
-    others = any(not r.get('same_kernels', True) for r in data['rows'])
+    others = any(r.get('same_kernels') is False for r in data['rows'])
     return '%s\n\n%sA call of `kmb.bench` on %.0f µs returns in %.0f ms. ' \
         'PyTorch %s, Triton %s. %s.' % (
-            table(['µs', 'libkmb, Python', 'libkmb, C', 'do_bench',
-                   'do_bench_cudagraph', 'profiler', 'profiler, memset'], rows),
+            table(['µs', 'libkmb, Python', 'libkmb, C', 'C, plain',
+                   'torch.mm', 'do_bench', 'do_bench_cudagraph', 'profiler',
+                   'profiler, memset'], rows),
             '(1): other kernels than from C. ' if others else '',
             data['wall']['us'], data['wall']['median_ms'], data['torch'],
             data['triton'], source(data, 'peers-torch'))
@@ -290,7 +291,7 @@ def counters():
              '%.6g' % f['ours'] if 'ours' in f else '–',
              '%.6g' % f['ncu'] if 'ncu' in f else '–',
              '±%.3g' % f['allowed'] if 'allowed' in f else f.get('bar', '–'),
-             'yes' if f['ok'] else 'no']
+             {True: 'yes', False: 'no'}.get(f['ok'], 'not known')]
             for r in data['counters'] for f in r['figures']]
     return '%s\n\n%s.' % (
         table(['kernel', 'figure', 'libkmb', 'Nsight Compute', 'bar', 'held'],

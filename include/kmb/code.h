@@ -41,7 +41,7 @@ typedef struct kmb_code_kernel {
   /** Why there is no image, or what could not be asked; NULL: nothing. */
   const char *reason;
   uint64_t launches;
-  uint64_t registers;           /**< of a thread; AMD: VGPRs */
+  uint64_t registers; /**< of a thread, as its code needs them; AMD: VGPRs */
   uint64_t static_shared_bytes; /**< of a block; AMD: LDS */
   /** Of a thread: spills, arrays, frames of calls; AMD: scratch. */
   uint64_t local_bytes;

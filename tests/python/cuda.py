@@ -140,6 +140,33 @@ class Cuda(unittest.TestCase):
             kmb.bench(elsewhere, (x,))
         self.works()
 
+    def test_what_a_failed_capture_leaves(self):
+        x = torch.rand(MIB, device='cuda')
+        other = torch.cuda.Stream()
+
+        def elsewhere(x):
+            with torch.cuda.stream(other):
+                x.sum()
+
+        with self.assertRaises(kmb.CaptureError):
+            kmb.bench(elsewhere, (x,))
+        torch.manual_seed(7)
+        first = torch.rand(16, device='cuda')
+        torch.manual_seed(7)
+        self.assertTrue(torch.equal(first, torch.rand(16, device='cuda')))
+        # Memory that another stream used comes back, too.
+        gc.collect()
+        torch.cuda.synchronize()
+        before = torch.cuda.memory_allocated()
+        y = torch.zeros(MIB, device='cuda')
+        y.record_stream(other)
+        del y
+        torch.cuda.synchronize()
+        z = torch.zeros(16, device='cuda')
+        self.assertLess(torch.cuda.memory_allocated() - before, MIB)
+        del z
+        self.works()
+
     def test_a_callable_that_does_nothing(self):
         with self.assertRaises(kmb.CaptureError):
             kmb.bench(lambda x: None, (torch.rand(16, device='cuda'),))

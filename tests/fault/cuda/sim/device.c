@@ -178,6 +178,10 @@ void sim_relock(void) {
   pthread_mutex_lock(&lock);
 }
 
+void sim_wait(pthread_cond_t *condition) {
+  pthread_cond_wait(condition, &lock);
+}
+
 unsigned sim_child_calls(void) {
   return child_calls;
 }

@@ -149,32 +149,69 @@ static uint64_t run_int(struct CUctx_st *c, const sim_argument *a) {
   return ns;
 }
 
-/* Between devices: the words of a rank are 128 bytes apart. */
-static uint32_t *word(uint64_t words, uint32_t rank) {
-  return at(words + (uint64_t)rank * 128);
+/* Between devices: what a rank has for another is 128 bytes long: a number, how
+ * long the other waited for the word, and the number of that. */
+static uint32_t *word(uint64_t words, uint32_t rank, uint32_t offset) {
+  return at(words + (uint64_t)rank * 128 + offset);
+}
+
+static uint64_t *waits(uint64_t words, uint32_t rank) {
+  return at(words + (uint64_t)rank * 128 + 8);
+}
+
+static bool has_come(const uint32_t *word, uint32_t number) {
+  uint32_t seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+  return (int32_t)(seen - number) >= 0;
+}
+
+/* Tells a rank once how long we waited for its word. Words are on their way for
+ * no time here: one that is there at the first look was waited for by nobody.
+ */
+static void tell_wait(const sim_op *op, uint64_t theirs, bool first_look) {
+  const sim_argument *a = op->a;
+  uint32_t *told = word(theirs, a[5].u32, 16);
+  if (has_come(told, a[7].u32)) return;
+  *waits(theirs, a[5].u32) = (sim_now() - op->tried) << 1 | first_look;
+  __atomic_store_n(told, a[7].u32, __ATOMIC_SEQ_CST);
+}
+
+static void note_distance(const sim_op *op) {
+  const sim_argument *a = op->a;
+  int64_t most = 0;
+  for (uint32_t r = 0; r < a[6].u32; r++) {
+    if (r == a[5].u32) continue;
+    uint64_t mine = *waits(((const uint64_t *)at(a[0].u64))[r], a[5].u32);
+    uint64_t other = *waits(a[1].u64, r);
+    int64_t apart = (int64_t)(mine >> 1) - (int64_t)(other >> 1);
+    if (!((mine | other) & 1)) apart /= 2;
+    if (apart > most) most = apart;
+  }
+  *(uint64_t *)at(a[3].u64) = (uint64_t)most;
 }
 
 bool sim_barrier_over(struct CUctx_st *c, sim_op *op) {
   const sim_argument *a = op->a;
-  uint32_t rank = a[5].u32;
-  uint32_t size = a[6].u32;
-  uint32_t number = a[7].u32;
+  uint32_t rank = a[5].u32, size = a[6].u32, number = a[7].u32;
   uint32_t absent = 0;
+  bool timed = a[3].u64 != 0, first_look = !op->tried;
   if (!sim_reaches(c, a[0].u64, 8 * (uint64_t)size)) return true;
+  if (first_look) op->tried = sim_now();
   for (uint32_t r = 0; r < size; r++) {
     uint64_t theirs = ((const uint64_t *)at(a[0].u64))[r];
     if (r == rank) continue;
     if (!sim_reaches(c, theirs, 128 * (uint64_t)size)) return true;
-    if (!op->tried)
-      __atomic_store_n(word(theirs, rank), number, __ATOMIC_SEQ_CST);
-    uint32_t seen = __atomic_load_n(word(a[1].u64, r), __ATOMIC_SEQ_CST);
-    if ((int32_t)(seen - number) < 0) absent = r + 1;
+    if (first_look)
+      __atomic_store_n(word(theirs, rank, 0), number, __ATOMIC_SEQ_CST);
+    bool came = has_come(word(a[1].u64, r, 0), number);
+    if (came && timed) tell_wait(op, theirs, first_look);
+    if (!came || (timed && !has_come(word(a[1].u64, r, 16), number)))
+      absent = r + 1;
   }
-  if (!op->tried) op->tried = sim_now();
-  uint64_t waited = sim_now() - op->tried;
-  if (absent && waited < a[2].u64) return false;
-  if (absent) *(uint32_t *)at(a[4].u64) = absent;
-  if (a[3].u64) *(uint64_t *)at(a[3].u64) = waited + SIM_KERNEL;
+  if (absent && sim_now() - op->tried < a[2].u64) return false;
+  if (absent)
+    *(uint32_t *)at(a[4].u64) = absent;
+  else if (timed)
+    note_distance(op);
   return true;
 }
 

@@ -68,15 +68,18 @@ typedef struct sim_settings {
   bool late;                /* records come a flush later, if not forced */
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
+  unsigned recording_adds;  /* ns to a call that does nothing, which then has a
+                               record, too */
   bool distinct_images;     /* each module's image is another */
   bool distinct_code;       /* and so are its instructions */
   bool no_sections;         /* an image is no ELF file that can be read */
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
   /* What a multiprocessor holds */
-  bool no_unit;            /* the driver does not say what it has */
-  unsigned blocks_less;    /* so many fewer blocks than its parts allow */
-  unsigned registers_less; /* of a function, than of its launches */
+  bool no_unit;         /* the driver does not say what it has */
+  unsigned blocks_less; /* so many fewer blocks than its parts allow */
+  unsigned registers;   /* of a function, whatever its launches say */
+  unsigned given;       /* registers, as its launches say; 0: rounded up */
   /* Counters */
   unsigned counters_refused; /* what enabling answers, 0: it may */
   unsigned unsupported;      /* which reason is false: 1 architecture, 2 sli,
