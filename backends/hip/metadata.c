@@ -149,7 +149,7 @@ static void take_target(const item *value, kmbi_hip_facts *facts) {
   while (at < value->count && dashes < 4)
     dashes += value->text[at++] == '-';
   size_t size = (size_t)(value->count - at);
-  if (dashes < 4 || size >= sizeof facts->target) return;
+  if (size >= sizeof facts->target) return;
   for (size_t i = 0; i < size; i++)
     if (value->text[at + i] <= ' ' || value->text[at + i] > '~') return;
   memcpy(facts->target, value->text + at, size);

@@ -437,6 +437,28 @@ static void a_target_that_is_none_is_unknown(void) {
   target_is("amdgcn-amd-amdhsa--" LONGEST "0", "");
 }
 
+static bool grows(const char *value, size_t bytes) {
+  static const char head[] = "\x81\xae"
+                             "amdhsa.kernels\x91\x82\xb3"
+                             ".uses_dynamic_stack";
+  static const char tail[] = "\xa7.symbol\xa4k.kd";
+  kmbi_hip_facts f = {.known = 0};
+  char map[128];
+  size_t size_of_head = sizeof head - 1;
+  memcpy(map, head, size_of_head);
+  memcpy(map + size_of_head, value, bytes);
+  memcpy(map + size_of_head + bytes, tail, sizeof tail - 1);
+  kmbi_hip_metadata_read(map, size_of_head + bytes + sizeof tail - 1, "k", &f);
+  return f.grows;
+}
+
+static void a_stack_grows_where_it_is_true(void) {
+  REQUIRE(grows("\xc3", 1));
+  REQUIRE(!grows("\xc2", 1));
+  REQUIRE(!grows("\x01", 1));
+  REQUIRE(!grows("\xa4true", 5));
+}
+
 static void metadata_is(const void *text, size_t bytes, uint32_t known) {
   kmbi_hip_facts f = {.known = 0};
   uint8_t *copy = malloc(bytes + !bytes);
@@ -554,6 +576,7 @@ int main(int argc, char **argv) {
   sections_say_where_code_is(argv[1]);
   notes_are_read_within_their_section(argv[1]);
   a_target_that_is_none_is_unknown();
+  a_stack_grows_where_it_is_true();
   any_messagepack_is_passed_over();
   return 0;
 }
