@@ -93,8 +93,17 @@ DOCUMENTS = {
         scattered(name) for name in ('gemm and reduce-scatter', 'gemm alone',
                                      'reduce-scatter alone')]},
     'code': {'change_pct': -0.1, 'cubin': True},
-    'code_gpu': {**HEAD, 'bars': [{'name': 'spills', 'bar': 'a flag',
-                                   'ok': True}]},
+    'code_gpu': {**HEAD, 'bars': [
+        {'name': 'spills', 'bar': 'a flag', 'ok': True, 'kernels': [
+            {'name': 'q', 'reason': 'no image'},
+            {'name': 'k', 'code': [{'name': 'k', 'registers': 32, 'classes': {
+                'hgmma': 4, 'global_load_16': 2, 'integer': 9},
+                                    'flags': [{'flag': 'SPILLS'}]}]}]},
+        {'name': 'the image', 'bar': 'the same', 'ok': True,
+         'cuobjdump': {}}],
+                 'times': {'wide': {'us': 21.5, 'gb_s': 4000.4,
+                                    'sol_pct': 83.21, 'timer': 'TRACE',
+                                    'cache': 'COLD'}}},
     'peers_torch': {**HEAD, 'wall': {'us': 20.1, 'median_ms': 80}, 'rows': [
         {'name': 'copy', 'kmb_us': 1.5, 'kmb_c_us': 1.49, 'do_bench': 4,
          'do_bench_cudagraph': None, 'ok': True},
@@ -433,6 +442,25 @@ class Scripts(unittest.TestCase):
                        if line.startswith('|')}
             self.assertEqual(len(columns), 1, lines)
         self.assertEqual(gpu_tables.made('copy'), 'Not measured on a GPU yet.')
+
+    def test_the_page_on_code(self):
+        before, gpu_tables.RESULTS = gpu_tables.RESULTS, self.folder
+        self.addCleanup(setattr, gpu_tables, 'RESULTS', before)
+        self.assertEqual(gpu_tables.made('code'), 'Not measured on a GPU yet.')
+        self.write('code-h200', DOCUMENTS['code_gpu'])
+        lines = gpu_tables.made('code').split('\n')
+        self.assertIn('| spills | `k` | 32 | hgmma: 4, global load 16: 2 | '
+                      'SPILLS |', lines)
+        self.assertIn('| `wide` | 21.50 | 4000 | 83.2% | TRACE | COLD |', lines)
+        self.assertTrue(lines[-3].endswith('takes out of it.'), lines)
+        self.assertTrue(lines[-1].startswith('Made up, driver 1.2'), lines)
+        # Without times, as before they were taken, and one that was not read.
+        self.write('code-h200', {**DOCUMENTS['code_gpu'], 'times': {}, 'bars': [
+            {'name': 'x', 'ok': False, 'why': 'no kernel was captured'},
+            {'name': 'y', 'ok': False, 'kernels': [
+                {'name': 'k', 'code': [{'name': 'k'}]}]}]})
+        lines = gpu_tables.made('code').split('\n')
+        self.assertEqual(lines[2:4], ['| y | `k` | – | – | – |', ''])
 
 
 if __name__ == '__main__':

@@ -111,6 +111,9 @@ KMB_BENCH_COUNTERS = 1024
 KMB_CODE_HASH_SIZE = 65
 KMB_CODE_HAS_ATTRIBUTES = 1
 KMB_CODE_HAS_OCCUPANCY = 2
+KMB_CODE_HAS_SCALARS = 4
+KMB_CODE_HAS_ACCUMULATORS = 8
+KMB_CODE_HAS_SPILLS = 16
 KMB_VALUE_NAME = 1
 KMB_VALUE_TIME = 2
 KMB_VALUE_RAW_MEDIAN = 3
@@ -1175,6 +1178,10 @@ kmb_code_kernel._fields_ = [
     ("code_hash", c_char_p),
     ("code_offset", c_uint64),
     ("code_bytes", c_uint64),
+    ("scalar_registers", c_uint64),
+    ("accumulator_registers", c_uint64),
+    ("spilled_registers", c_uint64),
+    ("spilled_scalar_registers", c_uint64),
 ]
 
 kmb_code_info._fields_ = [
