@@ -274,6 +274,36 @@ static kmb_payoff_summary relieved(const char *added) {
   return s;
 }
 
+/* Told by the caller, it counts instead of what the trace says. */
+static void what_recording_adds_can_be_told(void) {
+  kmb_payoff_params p = kmb_payoff_params_init();
+  kmb_payoff_change change = changed("k", 0.5);
+  sim_init(&step);
+  for (int i = 0; i < LAYERS; i++)
+    sim_add(&step, SIM_LAUNCH, 0, 0, "k", 2500);
+  step.added = 800;
+  sim_run(&step, "k", 1, text, sizeof text, 0);
+  step.added = 0;
+  double truth = sim_run(&step, "k", 0.5, NULL, 0, 0);
+  for (uint64_t said = 0; said <= 300; said += 300) {
+    kmb_trace *trace = recorded(said);
+    p.added_ns = 800;
+    kmb_payoff *payoff = evaluate(trace, &change, &p);
+    REQUIRE_NEAR(summary_of(payoff).predicted_ns, truth, 1e-3 * truth);
+    REQUIRE_HAS(kmb_payoff_note(payoff, 0),
+                "adds 800 ns to each call of the host, which is taken off");
+    kmb_payoff_destroy(payoff);
+    static const double wrong[] = {-1, 2e6, (double)NAN, (double)INFINITY};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+      p.added_ns = wrong[i];
+      REQUIRE_STATUS(kmb_payoff_evaluate(trace, &change, &p, &payoff),
+                     KMB_ERR_INVALID);
+      REQUIRE_HAS(kmb_last_error(NULL, NULL), "to a call");
+    }
+    kmb_trace_destroy(trace);
+  }
+}
+
 static void each_call_is_relieved_once_and_time_goes_on(void) {
   REQUIRE_NEAR(relieved("\"dropped\": 0").step_ns, 2100, 1e-6);
   REQUIRE_NEAR(relieved("\"runtime_added_ns\": 50").step_ns, 2050, 1e-6);
@@ -710,6 +740,7 @@ int main(void) {
   RUN(steps_by_range);
   RUN(what_recording_adds_is_taken_off);
   RUN(each_call_is_relieved_once_and_time_goes_on);
+  RUN(what_recording_adds_can_be_told);
   RUN(device_rows_alone_give_bounds);
   RUN(waits_are_found_by_time);
   RUN(intervals_are_carried_over);
