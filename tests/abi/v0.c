@@ -1271,7 +1271,8 @@ MEMBER(kmb_payoff_params, kernel, 16, 8, const char *);
 MEMBER(kmb_payoff_params, range, 24, 8, const char *);
 MEMBER(kmb_payoff_params, flags, 32, 4, uint32_t);
 MEMBER(kmb_payoff_params, reserved, 36, 4, uint32_t);
-GROWS(kmb_payoff_params, 40);
+MEMBER(kmb_payoff_params, added_ns, 40, 8, double);
+GROWS(kmb_payoff_params, 48);
 
 MEMBER(kmb_payoff_summary, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_summary, verdict, 8, 8, const char *);

@@ -1740,6 +1740,7 @@ kmb_payoff_params._fields_ = [
     ("range", c_char_p),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("added_ns", c_double),
 ]
 
 kmb_payoff_summary._fields_ = [
