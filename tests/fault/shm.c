@@ -280,9 +280,11 @@ static void what_a_killed_run_left_is_cleared_away(void) {
 static void misses_the_others(int rank, int size) {
   kmb_comm *comm = NULL;
   kmb_comm_params p = limits(0.2);
+  const bool had_stdin = fcntl(0, F_GETFD) >= 0;
   REQUIRE_STATUS(kmb_comm_shm_create(name, rank, size, &p, &comm),
                  KMB_ERR_TIMEOUT);
   REQUIRE(!comm);
+  REQUIRE_EQ(fcntl(0, F_GETFD) >= 0, had_stdin);
   REQUIRE_HAS(kmb_last_error(NULL, NULL),
               rank ? "rank 0 did not make" : "rank 1, 2 did not come");
 }
