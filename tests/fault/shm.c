@@ -298,6 +298,21 @@ static void ranks_that_do_not_come_are_named(void) {
   await(&child, 1, -1);
 }
 
+/* Memory of that name that no rank 0 made, or has not made yet. */
+static void nobody_sits_down_at_what_is_no_board(void) {
+  const off_t sizes[] = {0, 8, 1 << 20};
+  for (int i = 0; i < 3; i++) {
+    fresh_name();
+    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    REQUIRE(fd >= 0);
+    REQUIRE_EQ(ftruncate(fd, sizes[i]), 0);
+    close(fd);
+    pid_t child = start(misses_the_others, 1, 3);
+    await(&child, 1, -1);
+    REQUIRE_EQ(shm_unlink(name), 0);
+  }
+}
+
 static void finds_the_name_in_use(int rank, int size) {
   kmb_comm *comm = NULL;
   kmb_comm_params p = limits(5);
@@ -382,11 +397,10 @@ static void what_happens_before_all_have_met_is_told(void) {
 
 static void only_the_ranks_that_miss_are_named(void) {
   fresh_name();
-  pid_t one = start_in_vain(1, 30, KMB_ERR_TIMEOUT, "did not make");
+  pid_t one = start_in_vain(1, 2.5, KMB_ERR_TIMEOUT, "did not make");
   pid_t zero = start_in_vain(0, 1.5, KMB_ERR_TIMEOUT, "rank 2 did not come");
   await(&zero, 1, -1);
-  REQUIRE_EQ(kill(one, SIGKILL), 0);
-  REQUIRE_EQ(waitpid(one, NULL, 0), one);
+  await(&one, 1, -1);
   fresh_name();
   zero = start_in_vain(0, 30, KMB_OK, "it is killed");
   wait_for_ranks(0);
@@ -619,6 +633,7 @@ int main(void) {
   RUN(a_rank_that_is_killed_in_any_exchange_hangs_nobody);
   RUN(what_a_killed_run_left_is_cleared_away);
   RUN(ranks_that_do_not_come_are_named);
+  RUN(nobody_sits_down_at_what_is_no_board);
   RUN(a_name_and_a_rank_are_taken_once);
   RUN(what_happens_before_all_have_met_is_told);
   RUN(only_the_ranks_that_miss_are_named);
