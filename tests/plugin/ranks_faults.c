@@ -107,6 +107,10 @@ static void two_ranks_on_one_device_are_refused(void) {
   party_fails(&p, KMB_ERR_INVALID, "ranks 1 and 2 have the same device");
   REQUIRE_HAS(p.guests[0].words, "GPU-1");
   party_end(&p);
+  const char *const first[] = {"uuid=GPU-1", "uuid=GPU-1", ""};
+  party_begin(&p, 3, first, 3);
+  party_fails(&p, KMB_ERR_INVALID, "ranks 0 and 1 have the same device");
+  party_end(&p);
 }
 
 static void a_rank_with_bad_parameters_tells_the_others(void) {
