@@ -59,11 +59,18 @@ static kmb_status take_second(kmbi_run *run, const second *s, double *ns,
 }
 
 /* What is known of the difference: after a sweep a launch's code, parameters
- * and descriptors come from memory, before the tracer's start of the work. */
+ * and descriptors come from memory, before the tracer's start of the work; and
+ * a graph goes on later from one operation to the next while it is traced. */
 static const char *likely_cause(const kmbi_run *run, const second *s,
                                 double ours, double theirs) {
-  bool fetched = run->choice.timer == KMB_TIMER_TRACE &&
-                 s->choice.timer == KMB_TIMER_EVENT && theirs > ours;
+  bool traced = run->choice.timer == KMB_TIMER_TRACE;
+  bool fetched = traced && s->choice.timer == KMB_TIMER_EVENT && theirs > ours;
+  bool spread = traced && run->choice.launch_mode == KMB_LAUNCH_GRAPH &&
+                theirs < ours && run->rounds[run->round].rows.count > 1;
+  if (spread)
+    return "while it is traced a graph goes on later from one operation to the "
+           "next, which is in the time and in the gaps, not in the busy time; "
+           "or something changed between the two";
   if (fetched && run->choice.cache == KMB_CACHE_COLD)
     return "after a sweep EVENT also holds the fetch of what the launch needs, "
            "which TRACE does not, more of it here than the kernels of the "

@@ -26,12 +26,15 @@ typedef struct kmbi_replay {
   /* Of each thread. */
   uint32_t *next; /* call to replay */
   uint32_t *last; /* what a thread replayed last, no part of another call */
+  double *begun;  /* when that started, as replayed */
   double *ready;  /* when that ended */
   double *bounds; /* first and last of each window */
   uint32_t windows;
   uint64_t waits;
   /* What each kind of dependency takes at least. */
   double stream_lag, launch_lag, wait_lag, sync_lag;
+  double driver_added, runtime_added; /* to a call, by recording */
+  bool relieved;                      /* that is taken off */
 } kmbi_replay;
 
 /* Where none is seen to hold an operation up, in ns. */
@@ -43,14 +46,16 @@ enum {
 };
 
 typedef enum kmbi_replay_mode {
-  KMBI_REPLAY_HOST,  /* the host's own times are kept */
-  KMBI_REPLAY_FREE,  /* gaps keep their lengths */
-  KMBI_REPLAY_FIXED, /* gaps end when they ended */
-  KMBI_REPLAY_GRAPH  /* there are none of the host's */
+  KMBI_REPLAY_RECORDED, /* the host's own times are kept */
+  KMBI_REPLAY_HOST,     /* the same without what recording added to its calls */
+  KMBI_REPLAY_FREE,     /* gaps keep their lengths */
+  KMBI_REPLAY_FIXED,    /* gaps end when they ended */
+  KMBI_REPLAY_GRAPH     /* there are none of the host's */
 } kmbi_replay_mode;
 
 /* False without memory; release it even so. */
-bool kmbi_replay_create(kmbi_replay *replay, const kmb_gaps *select);
+bool kmbi_replay_create(kmbi_replay *replay, const kmb_gaps *select,
+                        const kmb_payoff_params *params);
 void kmbi_replay_release(kmbi_replay *replay);
 /* The steps' length with launches of the target scaled. */
 double kmbi_replay_run(kmbi_replay *replay, kmbi_replay_mode mode,
@@ -66,7 +71,7 @@ static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
 }
 
 /* As many as payoff_say.c may make. */
-enum { KMBI_PAYOFF_NOTES = 6 };
+enum { KMBI_PAYOFF_NOTES = 7 };
 
 struct kmb_payoff {
   kmbi_memory memory;

@@ -80,7 +80,7 @@ typedef struct kmbi_ranks {
   kmb_barrier barrier;        /* in use; AUTO: not chosen yet */
   void *opened;               /* the backend's */
   char why[KMBI_BARRIER_WHY]; /* what is to be said of it */
-  char unmeasured[128];       /* why its skew is not known */
+  char unmeasured[192];       /* why its skew is not known */
   double skew_p50, skew_p99;
   bool has_skew;
 } kmbi_ranks;

@@ -84,8 +84,7 @@ static kmb_status open_one(kmbi_run *run, kmb_barrier kind) {
   return status;
 }
 
-/* The clock-free measure: in a barrier that all enter a little apart, the first
- * one waits as much longer as the last one is late. */
+/* Clock-free: each rank tells how long before the last one it came. */
 static kmb_status one_trial(kmbi_run *run, double *spread) {
   kmbi_ranks *ranks = &run->ranks;
   kmb_device *device = run->device;
@@ -135,11 +134,21 @@ static bool is_passable(kmb_status status) {
   return kmbi_is_local(status) || status == KMB_ERR_VENDOR;
 }
 
-/* Opens and judges it. One that cannot be had is noted. */
-static kmb_status try_one(kmbi_run *run, kmb_barrier kind, double *p50,
-                          double *p99) {
+/* Opens and judges it. One that cannot be had is noted; one that cannot be
+ * judged stays open if `by_name`, and `*judged` tells. */
+static kmb_status try_one(kmbi_run *run, kmb_barrier kind, bool by_name,
+                          double *p50, double *p99, bool *judged) {
   kmb_status status = open_one(run, kind);
-  if (!status) status = measure(run, p50, p99);
+  *judged = false;
+  if (!status) {
+    status = measure(run, p50, p99);
+    *judged = !status;
+    if (by_name && status == KMB_ERR_UNSUPPORTED) {
+      snprintf(run->ranks.unmeasured, sizeof run->ranks.unmeasured, "%s",
+               kmb_last_error(NULL, NULL));
+      return KMB_OK;
+    }
+  }
   if (status) kmbi_ranks_barrier_close(run);
   if (is_passable(status)) note(&run->ranks, kind, kmb_last_error(NULL, NULL));
   return status;
@@ -169,8 +178,9 @@ static kmb_status take_named(kmbi_run *run, kmb_barrier kind) {
                  : "a barrier of the caller's is not timed by itself");
     return KMB_OK;
   }
-  kmb_status status = try_one(run, kind, &p50, &p99);
-  if (!status) keep(ranks, p50, p99);
+  bool judged = false;
+  kmb_status status = try_one(run, kind, true, &p50, &p99, &judged);
+  if (judged) keep(ranks, p50, p99);
   return status;
 }
 
@@ -183,7 +193,8 @@ static kmb_status take_best(kmbi_run *run) {
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (!(ranks->barriers >> kinds[i] & 1)) continue;
     kmbi_ranks_barrier_close(run);
-    kmb_status status = try_one(run, kinds[i], &p50, &p99);
+    bool judged = false;
+    kmb_status status = try_one(run, kinds[i], false, &p50, &p99, &judged);
     if (status && !kmbi_is_local(status)) return status;
     if (status) continue;
     char text[64];

@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 RESULTS = os.path.join(ROOT, 'bench', 'results')
-PAGES = ['docs/cuda.md', 'docs/roofline.md', 'docs/counters.md',
+PAGES = ['docs/cuda.md', 'docs/code.md', 'docs/roofline.md', 'docs/counters.md',
          'docs/compare.md', 'docs/payoff.md', 'docs/embedding.md',
          'docs/multi-gpu.md', 'README.md']
 # What gpu-test.sh calls it, and we.
@@ -26,6 +26,8 @@ TAKEN = {'accuracy': 'accuracy', 'moves': 'cold', 'cost': 'cost',
          'hip_on_cuda': 'hip-on-cuda', 'counters-beside': 'counters',
          'peers_torch': 'peers-torch', 'payoff/payoff': 'payoff',
          'code_gpu': 'code', 'ranks': 'ranks', 'allreduce': 'allreduce',
+         'release_skew': 'release-skew',
+         'threads_gemm_rs': 'gemm-rs',
          'vllm_ops': 'vllm-ops', 'bars': 'bars'}
 MODES = {'trace_graph': 'TRACE on graph', 'graph': 'GRAPH', 'event': 'EVENT',
          'event_graph': 'EVENT on graph'}
@@ -270,15 +272,16 @@ def signed_pct(value):
 
 def torch_peers():
     data = recorded('peers-torch')
-    keys = ['kmb_us', 'kmb_c_us', 'do_bench', 'do_bench_cudagraph', 'profiler',
-            'profiler_memset']
-    rows = [[r['name'] + ('' if r.get('same_kernels', True) else ' (1)')] +
+    keys = ['kmb_us', 'kmb_c_us', 'kmb_c_plain', 'kmb_torch', 'do_bench',
+            'do_bench_cudagraph', 'profiler', 'profiler_memset']
+    rows = [[r['name'] + (' (1)' if r.get('same_kernels') is False else '')] +
             [us(r.get(key)) for key in keys] for r in data['rows']]
-    others = any(not r.get('same_kernels', True) for r in data['rows'])
+    others = any(r.get('same_kernels') is False for r in data['rows'])
     return '%s\n\n%sA call of `kmb.bench` on %.0f µs returns in %.0f ms. ' \
         'PyTorch %s, Triton %s. %s.' % (
-            table(['µs', 'libkmb, Python', 'libkmb, C', 'do_bench',
-                   'do_bench_cudagraph', 'profiler', 'profiler, memset'], rows),
+            table(['µs', 'libkmb, Python', 'libkmb, C', 'C, plain',
+                   'torch.mm', 'do_bench', 'do_bench_cudagraph', 'profiler',
+                   'profiler, memset'], rows),
             '(1): other kernels than from C. ' if others else '',
             data['wall']['us'], data['wall']['median_ms'], data['torch'],
             data['triton'], source(data, 'peers-torch'))
@@ -290,7 +293,7 @@ def counters():
              '%.6g' % f['ours'] if 'ours' in f else '–',
              '%.6g' % f['ncu'] if 'ncu' in f else '–',
              '±%.3g' % f['allowed'] if 'allowed' in f else f.get('bar', '–'),
-             'yes' if f['ok'] else 'no']
+             {True: 'yes', False: 'no'}.get(f['ok'], 'not known')]
             for r in data['counters'] for f in r['figures']]
     return '%s\n\n%s.' % (
         table(['kernel', 'figure', 'libkmb', 'Nsight Compute', 'bar', 'held'],
@@ -315,14 +318,34 @@ def compared():
         '; '.join(ramps), source(data, 'compare'))
 
 
+def skew_us(value):
+    """Negative where it is not known."""
+    return us(value if value >= 0 else None)
+
+
 def ranks():
     data = recorded('ranks')
     rows = [[c['case'], '%g' % c['value'] if c['value'] else '–',
-             us(c['time_us']), us(c['skew_p50_us']), us(c['skew_p99_us']),
-             c['barrier'].split(':')[0]] for c in data['cases']]
+             us(c['time_us']), skew_us(c['skew_p50_us']),
+             skew_us(c['skew_p99_us']), c['barrier'].split(',')[0]]
+            for c in data['cases']]
     return '%s\n\n%s.' % (
         table(['case', 'late by, µs', 'time, µs', 'release skew, median, µs',
                'p99', 'barrier'], rows), source(data, 'ranks'))
+
+
+def release_skew():
+    """What the barrier says of itself beside the two devices' clocks."""
+    data = recorded('release-skew')
+    rows = [['%d' % c['barriers'], us(c['held_up_ns'] / 1e3)
+             if c['held_up_ns'] else '–'] +
+            [us(c[of][q] / 1e3) for of in ('told_ns', 'clocks_ns')
+             for q in ('p50', 'p99')] for c in data['cases']]
+    return '%s\n\n%s.' % (
+        table(['barriers before', 'held up, µs', 'said, median, µs', 'p99',
+               'by clocks, median, µs', 'p99'], rows),
+        'NVIDIA H200, %s: [release-skew-h200.json]'
+        '(../bench/results/release-skew-h200.json)' % data['date'][:10])
 
 
 def allreduce():
@@ -341,8 +364,65 @@ def allreduce():
                'differs'], rows), ran_on(data, 'allreduce'))
 
 
-MADE = {'payoff': payoff, 'torch_peers': torch_peers, 'counters': counters,
+def gemm_rs():
+    """Rates are a rank's for the product, the bus's for the reduce-scatter."""
+    data = recorded('gemm-rs')
+    rows = []
+    for r in data['results']:
+        axes = {a['key']: a['value'] for a in r['axes']}
+        count, sides = int(axes['ranks']), axes['shape'].split('x')
+        rate = '–'
+        if r['name'] == 'gemm alone':
+            rate = '%.0f TFLOP/s' % (r['flops'] / r['time_ns'] / 1e3)
+        elif r['name'] == 'reduce-scatter alone':
+            part = 2 * int(sides[0]) * int(sides[1])
+            rate = '%.1f GB/s' % (part / r['time_ns'] * (count - 1) / count)
+        skew = r.get('release_skew_ns')
+        rows.append([r['name'], us(r['time_ns'] / 1e3), rate,
+                     ', '.join(us(k['median_ns'] / 1e3) for k in r['ranks']),
+                     us(skew / 1e3 if skew is not None else None)])
+    return '%s\n\n%s, bf16, %d ranks; %s.' % (
+        table(['measured', 'µs', 'a rank, the bus', 'each rank\'s median, µs',
+               'release skew, µs'], rows), ' × '.join(sides), count,
+        ran_on(data, 'gemm-rs'))
+
+
+SHOWN = re.compile('.*mma|(global|generic|local)_(load|store)|utma|ublk|ldgsts')
+
+
+def made_of(classes):
+    """Matrix units and memory traffic, of all classes of instructions."""
+    return ', '.join('%s: %d' % (key.replace('_', ' '), count)
+                     for key, count in classes.items() if SHOWN.match(key))
+
+
+def code():
+    data = recorded('code')
+    ran = [(bar['name'], one) for bar in data['bars']
+           for kernel in bar.get('kernels', []) for one in kernel.get('code', [])]
+    rows = [[name, '`%s`' % one['name'], str(one.get('registers', '–')),
+             made_of(one.get('classes', {})) or '–',
+             ', '.join(f['flag'] for f in one.get('flags', [])) or '–']
+            for name, one in ran]
+    parts = [table(['what ran', 'kernel', 'registers', 'instructions',
+                    'flags'], rows)]
+    copies = [['`%s`' % name, us(c['us']), '%.0f' % c['gb_s'],
+               '%.1f%%' % c['sol_pct'], c['timer'], c['cache']]
+              for name, c in data.get('times', {}).items()]
+    if copies:
+        parts.append('What that is worth, 64 MiB copied:\n\n' + table(
+            ['copy', 'µs', 'GB/s', 'of the limit', 'timer', 'cache'], copies))
+    held = [bar for bar in data['bars'] if 'cuobjdump' in bar]
+    if held:
+        parts.append('The image that was captured of a library %s the one that '
+                     'cuobjdump takes out of it.' % (
+                         'is' if held[0]['ok'] else 'is not'))
+    return '%s\n\n%s.' % ('\n\n'.join(parts), source(data, 'code'))
+
+
+MADE = {'payoff': payoff, 'code': code, 'torch_peers': torch_peers, 'counters': counters,
         'compared': compared, 'ranks': ranks, 'allreduce': allreduce,
+        'gemm_rs': gemm_rs, 'release_skew': release_skew,
         'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
         'weights': weights, 'cost': cost, 'gemm': gemm, 'copy': copy,
         'summary': summary,

@@ -53,10 +53,8 @@ void kmbi_cuda_barrier_close(void *opened, void *created) {
   if (self->barrier == b) self->barrier = NULL;
   /* What is lost is abandoned. */
   if (kmbi_cuda_reenter(self, &before)) {
-    if (b->desc.kind == KMB_BARRIER_NCCL)
-      kmbi_cuda_nccl_close(b);
-    else
-      kmbi_cuda_flags_close(b);
+    if (b->desc.kind == KMB_BARRIER_NCCL) kmbi_cuda_nccl_close(b);
+    kmbi_cuda_flags_close(b);
     kmbi_cuda_leave(self, before);
   }
   host->free(host->ctx, b, b->size);
@@ -96,11 +94,9 @@ static void rescue(kmbi_cuda *self) {
   const kmbi_cu_driver *driver = self->driver;
   kmbi_cu_stream side = NULL;
   if (!b || self->lost) return;
-  if (b->desc.kind == KMB_BARRIER_NCCL) {
-    kmbi_cuda_nccl_rescue(b);
+  if (b->desc.kind == KMB_BARRIER_NCCL) kmbi_cuda_nccl_rescue(b);
+  if (!b->table || driver->cuStreamCreate(&side, KMBI_CU_STREAM_NON_BLOCKING))
     return;
-  }
-  if (driver->cuStreamCreate(&side, KMBI_CU_STREAM_NON_BLOCKING)) return;
   (void)driver->cuMemsetD32Async(self->space->words, b->number,
                                  (size_t)b->desc.size * (KMBI_CUDA_WORD / 4),
                                  side);
@@ -112,7 +108,7 @@ static void rescue(kmbi_cuda *self) {
 static int32_t absent(kmbi_cuda *self) {
   const kmbi_cuda_barrier *b = self->barrier;
   int32_t worst = -1, behind = 0;
-  if (!b || b->desc.kind == KMB_BARRIER_NCCL) return -1;
+  if (!b || !b->table) return -1;
   for (uint32_t r = 0; r < b->desc.size; r++) {
     uint32_t word = 0;
     if (r == b->desc.rank || kmbi_cuda_flags_word(b, r, &word)) continue;
@@ -195,49 +191,34 @@ static void open_gate(kmbi_cuda_barrier *b) {
   if (b->gated) __atomic_store_n(b->self->space->gate, 1, __ATOMIC_SEQ_CST);
 }
 
-static kmb_status enqueue_timed(kmbi_cuda_barrier *b, kmbi_cu_stream stream) {
-  kmbi_cuda *self = b->self;
-  if (b->desc.kind != KMB_BARRIER_NCCL)
-    return kmbi_cuda_flags_launch(b, stream, true);
-  kmb_status status = KMBI_CU(self, cuEventRecord, b->events[0], stream);
-  if (!status) status = enqueue(b, stream);
-  if (!status) status = KMBI_CU(self, cuEventRecord, b->events[1], stream);
-  return status;
-}
-
-static kmb_status read_time(kmbi_cuda_barrier *b, double *ns) {
-  kmbi_cuda *self = b->self;
-  uint64_t took = 0;
-  float ms = 0;
-  if (b->desc.kind != KMB_BARRIER_NCCL) {
-    const volatile char *page = (const volatile char *)self->space->gate;
-    took = *(const volatile uint64_t *)(page + KMBI_CUDA_TOOK);
-    *ns = (double)took;
-    return KMB_OK;
-  }
-  kmb_status status =
-      KMBI_CU(self, cuEventElapsedTime, &ms, b->events[0], b->events[1]);
-  *ns = (double)ms * 1e6;
-  return status;
-}
-
+/* Words tell, whichever barrier it is: one that is judged by itself shows the
+ * difference between how it is entered and how it is left. */
 static kmb_status time_one(kmbi_cuda_barrier *b, kmbi_cu_stream stream,
                            const kmb_align *align, double *ns) {
   kmbi_cuda *self = b->self;
   close_gate(b, stream);
   kmb_status status = enqueue(b, stream);
   if (!status) status = enqueue(b, stream);
-  if (!status) status = enqueue_timed(b, stream);
+  if (!status) status = kmbi_cuda_flags_launch(b, stream, true);
   if (!status) status = align->all_enqueued(align->ctx);
   open_gate(b);
   status = kmbi_cuda_barrier_finish(self, stream, align, status);
-  return status ? status : read_time(b, ns);
+  if (status) return status;
+  const volatile char *page = (const volatile char *)self->space->gate;
+  *ns = (double)*(const volatile uint64_t *)(page + KMBI_CUDA_EARLY);
+  return KMB_OK;
 }
 
 kmb_status kmbi_cuda_barrier_time(void *opened, void *created, void *stream,
                                   const kmb_align *align, double *ns) {
   kmbi_cuda *self = opened;
   kmbi_cu_context before = NULL;
+  const kmbi_cuda_barrier *b = created;
+  if (b->desc.kind == KMB_BARRIER_NCCL && !b->judged)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
+                          "how far apart NCCL released the ranks is judged by "
+                          "words in the peers' memory, which is not within "
+                          "every rank's reach");
   kmb_status status = kmbi_cuda_enter(self, &before);
   if (!status) status = time_one(created, stream, align, ns);
   kmbi_cuda_leave(self, before);

@@ -4,12 +4,14 @@
 
 #include "cuda_backend.h"
 
-/* Bytes between two ranks' words: no two share a line. */
-enum { KMBI_CUDA_WORD = 128 };
+/* Bytes between two ranks' words: no two share a line. The ranks of a barrier
+ * are threads of one block. */
+enum { KMBI_CUDA_WORD = 128, KMBI_CUDA_RANKS = 256 };
 
-/* Behind the gate's word in its page: how long the timed barrier took, and
- * which peer did not come, a copy of a word. */
-enum { KMBI_CUDA_TOOK = 64, KMBI_CUDA_BAD = 128, KMBI_CUDA_COPY = 192 };
+/* Behind the gate's word in its page: how long before the last rank this one
+ * came to a barrier that is timed, which peer did not come, a copy of a word.
+ */
+enum { KMBI_CUDA_EARLY = 64, KMBI_CUDA_BAD = 128, KMBI_CUDA_COPY = 192 };
 
 typedef struct kmbi_cuda_peer {
   kmbi_cu_pointer words; /* in its memory, as mapped here */
@@ -20,15 +22,15 @@ typedef struct kmbi_cuda_barrier {
   kmbi_cuda *self;
   kmb_barrier_desc desc;
   size_t size; /* of this struct with its peers */
-  /* FLAG and STREAM */
+  /* FLAG and STREAM; for NCCL, to judge it by */
   kmbi_cu_pointer table; /* of the peers' words, in device memory */
   uint32_t number;       /* of the latest barrier */
   /* NCCL */
   const kmbi_nccl_api *nccl;
   kmbi_nccl_comm comm;
   kmbi_cu_pointer one; /* element */
-  kmbi_cu_event events[2];
-  bool gated; /* a gate holds up what is timed */
+  bool judged;         /* every rank has words beside it */
+  bool gated;          /* a gate holds up what is timed */
   char text[96];
   kmbi_cuda_peer peers[]; /* by rank */
 } kmbi_cuda_barrier;
@@ -42,7 +44,7 @@ kmb_status kmbi_cuda_flags_refuse(const kmb_barrier_desc *desc,
 /* The number that `rank` wrote to us last; true if it cannot be read. */
 bool kmbi_cuda_flags_word(const kmbi_cuda_barrier *b, uint32_t rank,
                           uint32_t *word);
-/* `timed`: it stores how long it took. */
+/* `timed`: it stores how long before the last rank this one came. */
 kmb_status kmbi_cuda_flags_launch(kmbi_cuda_barrier *b, kmbi_cu_stream stream,
                                   bool timed);
 kmb_status kmbi_cuda_flags_stream(kmbi_cuda_barrier *b, kmbi_cu_stream stream);

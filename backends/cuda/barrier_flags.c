@@ -60,6 +60,11 @@ static kmb_status introduce(kmbi_cuda_barrier *b, hello *mine) {
                             "the ranks are on %u hosts: their memory is not "
                             "within reach",
                             (unsigned)b->desc.hosts);
+  if (!status && b->desc.size > KMBI_CUDA_RANKS)
+    status = KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
+                            "%u ranks are more than the %d that a barrier of "
+                            "words is for",
+                            (unsigned)b->desc.size, KMBI_CUDA_RANKS);
   if (!status && b->desc.kind == KMB_BARRIER_STREAM &&
       !self->driver->cuStreamWriteValue32)
     status = KMBI_CUDA_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
@@ -230,7 +235,7 @@ kmb_status kmbi_cuda_flags_launch(kmbi_cuda_barrier *b, kmbi_cu_stream stream,
   kmbi_cuda *self = b->self;
   const kmbi_cuda_space *space = self->space;
   uint64_t limit = (uint64_t)b->desc.deadline_ns;
-  kmbi_cu_pointer out = timed ? space->gate_device + KMBI_CUDA_TOOK : 0;
+  kmbi_cu_pointer out = timed ? space->gate_device + KMBI_CUDA_EARLY : 0;
   kmbi_cu_pointer bad = space->gate_device + KMBI_CUDA_BAD;
   kmbi_cu_pointer words = space->words;
   uint32_t number = next(b);

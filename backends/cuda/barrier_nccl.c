@@ -40,16 +40,22 @@ typedef struct hello {
   kmbi_nccl_id id;
 } hello;
 
+static kmb_status no_list(kmbi_cuda_barrier *b) {
+  return KMBI_CUDA_FAIL(b->self, KMB_ERR_NOMEM, 0,
+                        "no memory for what %u ranks say",
+                        (unsigned)b->desc.size);
+}
+
 static kmb_status exchange(kmbi_cuda_barrier *b, hello *h, kmb_status status) {
   const kmb_host *host = b->self->host;
   size_t bytes = b->desc.size * sizeof *h;
   hello *all = host->alloc(host->ctx, bytes, _Alignof(hello));
-  if (!all && !status)
-    status = KMBI_CUDA_FAIL(b->self, KMB_ERR_NOMEM, 0,
-                            "no memory for what %u ranks say",
-                            (unsigned)b->desc.size);
+  if (!all && !status) status = no_list(b);
   h->status = status;
-  if (!all) return kmbi_cuda_nccl_refuse(&b->desc, status);
+  if (!all) {
+    (void)b->desc.exchange(b->desc.ctx, h, NULL, sizeof *h);
+    return status;
+  }
   kmb_status met = b->desc.exchange(b->desc.ctx, h, all, sizeof *h);
   if (!status) status = met;
   for (uint32_t r = 0; !status && r < b->desc.size; r++)
@@ -109,8 +115,6 @@ static kmb_status first_use(kmbi_cuda_barrier *b) {
   kmbi_cuda *self = b->self;
   kmbi_cu_stream stream = NULL;
   kmb_status status = kmbi_cuda_space_stream(self, &stream);
-  for (int i = 0; !status && i < 2; i++)
-    status = KMBI_CU(self, cuEventCreate, &b->events[i], KMBI_CU_EVENT_DEFAULT);
   if (!status) status = KMBI_CU(self, cuMemAlloc, &b->one, sizeof(float));
   if (!status) status = KMBI_CU(self, cuMemsetD32Async, b->one, 0, 1, stream);
   if (!status) status = kmbi_cuda_nccl_enqueue(b, stream);
@@ -126,12 +130,37 @@ static kmb_status first_use(kmbi_cuda_barrier *b) {
   return status ? status : ended;
 }
 
+/* Words in each other's memory, by which the barrier is judged if all ranks
+ * have them. Those that are out of reach keep nobody from using it. */
+static kmb_status find_judge(kmbi_cuda_barrier *b, kmb_status status) {
+  const kmb_host *host = b->self->host;
+  size_t bytes = b->desc.size * sizeof status;
+  kmb_error said;
+  host->error_save(host->ctx, &said);
+  kmb_status mine = status ? kmbi_cuda_flags_refuse(&b->desc, status)
+                           : kmbi_cuda_flags_open(b);
+  kmb_status *all = host->alloc(host->ctx, bytes, _Alignof(kmb_status));
+  if (!all) mine = no_list(b);
+  kmb_status met = b->desc.exchange(b->desc.ctx, &mine, all, sizeof mine);
+  b->judged = all && !met;
+  for (uint32_t r = 0; b->judged && r < b->desc.size; r++)
+    b->judged = !all[r];
+  if (all) host->free(host->ctx, all, bytes);
+  if (status || mine == KMB_ERR_UNSUPPORTED) {
+    host->error_restore(host->ctx, &said);
+    return status;
+  }
+  return mine ? mine : met;
+}
+
 kmb_status kmbi_cuda_nccl_refuse(const kmb_barrier_desc *desc,
                                  kmb_status status) {
   hello mine;
   memset(&mine, 0, sizeof mine);
   mine.status = status;
   (void)desc->exchange(desc->ctx, &mine, NULL, sizeof mine);
+  (void)kmbi_cuda_flags_refuse(desc, status);
+  (void)desc->exchange(desc->ctx, &status, NULL, sizeof status);
   return status;
 }
 
@@ -145,6 +174,7 @@ kmb_status kmbi_cuda_nccl_open(kmbi_cuda_barrier *b) {
   kmb_status status = exchange(b, &mine, load(b, &mine));
   if (!status && !b->desc.nccl) status = make_comm(b, mine.id);
   if (!status) status = first_use(b);
+  status = find_judge(b, status);
   if (status) return status;
   int v = b->nccl->version;
   snprintf(b->text, sizeof b->text, "NCCL %d.%d.%d, %s", v / 10000,
@@ -157,8 +187,6 @@ kmb_status kmbi_cuda_nccl_open(kmbi_cuda_barrier *b) {
 
 void kmbi_cuda_nccl_close(kmbi_cuda_barrier *b) {
   const kmbi_cu_driver *driver = b->self->driver;
-  for (int i = 0; i < 2; i++)
-    if (b->events[i]) (void)driver->cuEventDestroy(b->events[i]);
   if (b->one) (void)driver->cuMemFree(b->one);
   /* Ends without the other ranks, unlike ncclCommDestroy(). */
   kmbi_cuda_nccl_rescue(b);

@@ -24,34 +24,93 @@ extern "C" __global__ void kmb_spin(u64 cycles, u64 *out) {
   if (out) out[thread_index()] = (u64)(clock64() - start);
 }
 
-/* A barrier between devices: each rank has a word for every rank, 128 bytes
- * apart. A thread for each peer writes to the peer's memory and awaits its own.
- * `out` gets how long this rank waited, `bad` the peer that did not come within
- * `limit` ns, counted from 1. */
+__device__ static u64 now_ns() {
+  u64 now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/* Awaits `sequence` in a word that a peer writes. Gives how often it looked, 0
+ * if the word did not come in time; `seen_at` is when it had looked last: a
+ * thread that is done waits for those beside it. */
+__device__ static u32 await(u64 word, u32 sequence, u64 until, u64 *seen_at) {
+  u32 seen, looks = 0;
+  do {
+    looks++;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+                 : "=r"(seen)
+                 : "l"(word)
+                 : "memory");
+    *seen_at = now_ns();
+  } while ((int)(seen - sequence) < 0 && (long long)(until - *seen_at) > 0);
+  return (int)(seen - sequence) < 0 ? 0 : looks;
+}
+
+__device__ static void tell(u64 word, u32 sequence) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;"
+               :
+               : "l"(word), "r"(sequence)
+               : "memory");
+}
+
+/* How long this rank came before a peer, negative if after it, from how long
+ * each waited for the other's word. A word is as long on its way in either
+ * direction, so that half the difference is the distance. Where a word was there
+ * at the first look, nothing was waited for: the whole difference is then the
+ * most that the distance can be. */
+__device__ static long long before(u64 theirs, u64 ours, u64 waited, u32 looks,
+                                   u32 sequence, u64 until) {
+  u64 mine = waited << 1 | (looks == 1), other = 0, unused;
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;"
+               :
+               : "l"(theirs + 8), "l"(mine)
+               : "memory");
+  tell(theirs + 16, sequence);
+  if (!await(ours + 16, sequence, until, &unused)) return 0;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];"
+               : "=l"(other)
+               : "l"(ours + 8)
+               : "memory");
+  long long apart = (long long)waited - (long long)(other >> 1);
+  return (mine | other) & 1 ? apart : apart / 2;
+}
+
+/* Thread 0 gives how long this rank came before the last; `most` is shared. */
+__device__ static void barrier(const u64 *peers, u64 mine, u64 limit, u64 *out,
+                               u32 *bad, u32 rank, u32 size, u32 sequence,
+                               u64 start, unsigned long long *most) {
+  u32 peer = (u32)thread_index(), looks = 0;
+  u64 theirs = 0, ours = mine + (u64)peer * 128, seen_at = 0;
+  if (peer < size && peer != rank) {
+    theirs = peers[peer] + (u64)rank * 128;
+    tell(theirs, sequence);
+    looks = await(ours, sequence, start + limit, &seen_at);
+    if (!looks) *bad = peer + 1;
+  }
+  if (!out) return;
+  if (thread_index() == 0) *most = 0;
+  __syncthreads();
+  if (looks) {
+    long long apart =
+        before(theirs, ours, seen_at - start, looks, sequence, start + limit);
+    if (apart > 0) atomicMax(most, (unsigned long long)apart);
+  }
+  __syncthreads();
+  if (thread_index() == 0) *out = *most;
+}
+
+/* A barrier between devices: each rank has 128 bytes for every rank. A thread
+ * for each peer writes to the peer's memory and awaits its own. `bad` gets the
+ * peer that did not come within `limit` ns, counted from 1. With `out`, the
+ * ranks also tell each other how long they waited, and `out` gets how long this
+ * one came before the last, in ns. tests/gpu/release_skew.cu holds that against the
+ * devices' clocks. */
 extern "C" __global__ void kmb_barrier(const u64 *peers, u64 mine, u64 limit,
                                        u64 *out, u32 *bad, u32 rank, u32 size,
                                        u32 sequence) {
-  u64 start, now;
-  u32 peer = (u32)thread_index(), seen = sequence;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  if (peer < size && peer != rank) {
-    u64 theirs = peers[peer] + (u64)rank * 128, ours = mine + (u64)peer * 128;
-    asm volatile("st.release.sys.global.u32 [%0], %1;"
-                 :
-                 : "l"(theirs), "r"(sequence)
-                 : "memory");
-    do {
-      asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-                   : "=r"(seen)
-                   : "l"(ours)
-                   : "memory");
-      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    } while ((int)(seen - sequence) < 0 && now - start < limit);
-    if ((int)(seen - sequence) < 0) *bad = peer + 1;
-  }
-  __syncthreads();
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  if (out && thread_index() == 0) *out = now - start;
+  u64 start = now_ns();
+  __shared__ unsigned long long most;
+  barrier(peers, mine, limit, out, bad, rank, size, sequence, start, &most);
 }
 
 /* The steps of the timer that a kernel sees. */

@@ -11,7 +11,6 @@ typedef struct kmbi_hip_barrier {
   const kmbi_rccl_api *rccl;
   kmbi_rccl_comm comm;
   void *one; /* element */
-  kmbi_hip_event events[2];
   char text[96];
 } kmbi_hip_barrier;
 

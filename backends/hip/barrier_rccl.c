@@ -118,8 +118,6 @@ static kmb_status first_use(kmbi_hip_barrier *b) {
   kmbi_hip *self = b->self;
   kmbi_hip_stream stream = NULL;
   kmb_status status = kmbi_hip_space_stream(self, &stream);
-  for (int i = 0; !status && i < 2; i++)
-    status = kmbi_hip_make_event(self, &b->events[i]);
   if (!status) status = KMBI_HIP(self, hipMalloc, &b->one, sizeof(float));
   if (!status) status = KMBI_HIP(self, hipMemsetD32Async, b->one, 0, 1, stream);
   if (!status) status = kmbi_hip_rccl_enqueue(b, stream);
@@ -158,8 +156,6 @@ kmb_status kmbi_hip_rccl_open(kmbi_hip_barrier *b) {
 
 void kmbi_hip_rccl_close(kmbi_hip_barrier *b) {
   const kmbi_hip_api *api = b->self->api;
-  for (int i = 0; i < 2; i++)
-    if (b->events[i]) (void)api->hipEventDestroy(b->events[i]);
   if (b->one) (void)api->hipFree(b->one);
   /* Ends without the other ranks, unlike ncclCommDestroy(). */
   kmbi_hip_rccl_rescue(b);

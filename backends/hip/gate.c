@@ -72,25 +72,19 @@ kmb_status kmbi_hip_gate_decide(kmbi_hip_plan *plan) {
   return KMB_OK;
 }
 
-kmb_status kmbi_hip_shut(kmbi_hip *self, kmbi_hip_stream stream) {
-  kmbi_hip_space *space = &self->space;
+kmb_status kmbi_hip_gate_close(kmbi_hip_plan *plan) {
+  kmbi_hip_space *space = &plan->self->space;
+  if (!plan->gated) return KMB_OK;
   uint64_t tries = TRIES;
   uint32_t turn = ++space->gate_turn;
   void *arguments[] = {&space->gate_device, &turn, &tries};
-  return kmbi_hip_launch(self, stream, KMBI_HIP_gate, 1, arguments);
-}
-
-void kmbi_hip_unshut(kmbi_hip *self) {
-  kmbi_hip_space *space = &self->space;
-  __atomic_store_n(&space->gate[0], space->gate_turn, __ATOMIC_SEQ_CST);
-}
-
-kmb_status kmbi_hip_gate_close(kmbi_hip_plan *plan) {
-  return plan->gated ? kmbi_hip_shut(plan->self, plan->stream) : KMB_OK;
+  return kmbi_hip_launch(plan->self, plan->stream, KMBI_HIP_gate, 1, arguments);
 }
 
 void kmbi_hip_gate_open(kmbi_hip_plan *plan) {
-  if (plan->gated) kmbi_hip_unshut(plan->self);
+  kmbi_hip_space *space = &plan->self->space;
+  if (plan->gated)
+    __atomic_store_n(&space->gate[0], space->gate_turn, __ATOMIC_SEQ_CST);
 }
 
 bool kmbi_hip_gate_held(kmbi_hip_plan *plan, uint64_t count) {

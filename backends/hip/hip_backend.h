@@ -204,7 +204,6 @@ kmb_status kmbi_hip_propose(void *self, const kmb_request *request,
                             uint32_t *count);
 
 /* plan.c */
-kmb_status kmbi_hip_make_event(kmbi_hip *self, kmbi_hip_event *event);
 kmb_status kmbi_hip_plan_create(void *self, const kmb_plan_desc *desc,
                                 void **plan);
 kmb_status kmbi_hip_plan_run(void *self, void *plan, uint64_t count,
@@ -224,9 +223,10 @@ void kmbi_hip_plan_findings(void *self, void *plan, kmb_find_fn find,
 kmb_status kmbi_hip_bias_of(void *self, const kmb_choice *choice,
                             uint64_t batch, double *ns, double *uncertainty_ns);
 
-/* gate.c: a closed gate on a stream, whose memory is there, and its opening. */
-kmb_status kmbi_hip_shut(kmbi_hip *self, kmbi_hip_stream stream);
-void kmbi_hip_unshut(kmbi_hip *self);
+/* code.c */
+kmb_status kmbi_hip_code_begin(void *self, void **capture);
+kmb_status kmbi_hip_code_end(void *self, void *capture,
+                             const kmb_code_sink *sink);
 
 /* barrier.c */
 kmb_status kmbi_hip_barrier_open(void *self, const kmb_barrier_desc *desc,

@@ -167,7 +167,7 @@ static kmbi_hip_plan *make(kmbi_hip *self, const kmb_plan_desc *desc) {
 
 /* Without the fence at the system's scope the caches are not written back at
  * each event, which would be timed. Older versions do not know the flag. */
-kmb_status kmbi_hip_make_event(kmbi_hip *self, kmbi_hip_event *event) {
+static kmb_status make_event(kmbi_hip *self, kmbi_hip_event *event) {
   kmbi_hip_result result =
       self->api->hipEventCreateWithFlags(event, KMBI_HIP_EVENT_NO_SYSTEM_FENCE);
   if (result != KMBI_HIP_InvalidValue)
@@ -183,7 +183,7 @@ static kmb_status make_events(kmbi_hip_plan *plan) {
   if (timer == KMB_TIMER_EVENT) count = 2 * KMBI_HIP_PAIRS;
   if (timer == KMB_TIMER_GRAPH) count = 2;
   while (!status && plan->event_count < count) {
-    status = kmbi_hip_make_event(plan->self, &plan->events[plan->event_count]);
+    status = make_event(plan->self, &plan->events[plan->event_count]);
     if (!status) plan->event_count++;
   }
   return status;

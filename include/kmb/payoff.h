@@ -71,6 +71,9 @@ typedef struct kmb_payoff_params {
   const char *range;
   uint32_t flags; /**< KMB_PAYOFF_ALL_NAMES, … */
   uint32_t reserved;
+  /** What recording added to each call of the host, where that was measured;
+   *  0: what the trace says of it. */
+  double added_ns;
 } kmb_payoff_params;
 
 static inline kmb_payoff_params kmb_payoff_params_init(void) {
@@ -112,7 +115,9 @@ typedef struct kmb_payoff_summary {
   double in_step_high_ns;  /**< */
   double in_step_total_ns; /**< sum of the launches */
   double overlapped_ns;    /**< of it, beside which something else ran */
-  double step_ns;          /**< as it is */
+  /** As it is; where the trace says what recording added to each call of the
+   *  host, without that. */
+  double step_ns;
   double predicted_ns;     /**< with the new kernel */
   double predicted_low_ns; /**< by the ratio's interval; without calls of the
                                 host by what it may do, too */
@@ -127,6 +132,7 @@ typedef struct kmb_payoff_summary {
   double graph_after_ns; /**< the same with the new kernel */
   uint32_t flags;        /**< KMB_PAYOFF_MATCHED, … */
   uint32_t reserved;
+  double recorded_ns; /**< the step as it was recorded */
 } kmb_payoff_summary;
 
 static inline kmb_payoff_summary kmb_payoff_summary_init(void) {

@@ -170,8 +170,9 @@ static void session_there(spin_work *w, kmbi_cu_stream stream,
   kmb_result_destroy(r);
 }
 
-/* Candidates that take turns share a context. */
-static void compare_there(spin_work *w, kmbi_cu_stream stream) {
+/* Candidates that take turns share a context; each is right by itself. */
+static void compare_there(spin_work *here, spin_work *there,
+                          kmbi_cu_stream stream) {
   for (int both = 0; both < 2; both++) {
     kmb_comparison *comparison = NULL;
     kmb_bench_params p[2] = {kmb_bench_params_init(), kmb_bench_params_init()};
@@ -179,7 +180,7 @@ static void compare_there(spin_work *w, kmbi_cu_stream stream) {
     for (int i = 0; i < 2; i++) {
       p[i].name = i ? "b" : "a";
       p[i].launch = spin_launch;
-      p[i].launch_user = w;
+      p[i].launch_user = i || both ? there : here;
       p[i].stream = i || both ? stream : NULL;
       c[i].bench = &p[i];
     }
@@ -196,13 +197,14 @@ void a_stream_of_another_context_serves(void) {
   kmbi_cu_module module = g.module;
   kmbi_cu_stream stream = NULL;
   look_up_more();
+  spin_work here = spin_of(5);
   REQUIRE_EQ(more.cuCtxCreate(&other, 0, g.ordinal), 0);
   CU(&g, cuModuleLoadData, &g.module, gpu_ptx());
   CU(&g, cuStreamCreate, &stream, KMBI_CU_STREAM_NON_BLOCKING);
   spin_work w = spin_of(5);
   bench_there(&w, stream);
   session_there(&w, stream, other);
-  compare_there(&w, stream);
+  compare_there(&here, &w, stream);
   CU(&g, cuCtxSetCurrent, other);
   CU(&g, cuStreamDestroy, stream);
   CU(&g, cuModuleUnload, g.module);

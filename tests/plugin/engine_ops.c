@@ -85,6 +85,37 @@ static void each_operation_has_a_row(void) {
   finish(&t);
 }
 
+/* The tracer holds up what follows in a graph; it explains nothing of plain
+ * launches, of a single kernel, or of a second timer that reads more. */
+static void a_traced_graph_that_takes_longer_is_explained(void) {
+  static const struct {
+    const char *spec;
+    kmb_launch_mode mode;
+    bool single, spread;
+  } cases[] = {
+      {"lie=event:0.5,timers=trace+event", KMB_LAUNCH_GRAPH, false, true},
+      {"lie=event:0.5,timers=trace+event", KMB_LAUNCH_GRAPH, true, false},
+      {"lie=event:0.5,timers=trace+event", KMB_LAUNCH_PLAIN, false, false},
+      {"lie=event:1.5,timers=trace+event", KMB_LAUNCH_GRAPH, false, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    trial t;
+    mixture m = {0, 0};
+    begin_mixture(&t, cases[i].spec, &m);
+    t.p.timer = KMB_TIMER_AUTO;
+    t.p.launch_mode = cases[i].mode;
+    t.p.flags = KMB_BENCH_REQUIRE_LAUNCH;
+    if (cases[i].single) {
+      t.p.launch = operation_launch;
+      t.p.launch_user = &t.op;
+    }
+    run(&t);
+    const char *said = message(&t, KMB_FINDING_TIMERS_DISAGREE);
+    REQUIRE_HAS(said, "something changed between the two");
+    REQUIRE_EQ(strstr(said, "traced a graph") != NULL, cases[i].spread);
+    finish(&t);
+  }
+}
+
 static void samples_of_other_operations_are_counted(void) {
   trial t;
   mixture m = {0, 10};
@@ -267,6 +298,7 @@ static void a_failure_to_tell_them_ends_the_measurement(void) {
 
 int main(void) {
   RUN(each_operation_has_a_row);
+  RUN(a_traced_graph_that_takes_longer_is_explained);
   RUN(samples_of_other_operations_are_counted);
   RUN(what_is_left_out_has_no_part_in_rows);
   RUN(rows_are_of_the_round_that_is_reported);

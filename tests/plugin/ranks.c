@@ -549,6 +549,29 @@ static void a_barrier_is_had_by_name(void) {
   party_end(&p);
 }
 
+/* It is of use by name; its skew is unknown. */
+static void a_barrier_that_cannot_be_judged_is_not_chosen(void) {
+  static party p;
+  const char *const specs[] = {"fail=barrier_time@1+:-2"};
+  party_begin(&p, 2, specs, 1);
+  p.params.barrier = KMB_BARRIER_FLAG;
+  party_ok(&p);
+  for (int r = 0; r < 2; r++) {
+    const trial *t = &p.guests[r].t;
+    double unused = 0;
+    REQUIRE_STR(text(t, KMB_VALUE_BARRIER), "FLAG, simulated");
+    REQUIRE_STATUS(kmb_result_f64(t->r, KMB_VALUE_RELEASE_SKEW, &unused),
+                   KMB_ERR_UNAVAILABLE);
+    REQUIRE_HAS(kmb_last_error(NULL, NULL), "barrier_time");
+    REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW), "barrier_time");
+  }
+  party_part(&p);
+  p.params.barrier = KMB_BARRIER_AUTO;
+  party_ok(&p);
+  REQUIRE_HAS(text(&p.guests[0].t, KMB_VALUE_BARRIER), "HOST (FLAG: ");
+  party_end(&p);
+}
+
 static atomic_int callers;
 
 static kmb_status callers_barrier(void *ctx, void *stream) {
@@ -717,6 +740,7 @@ int main(void) {
   RUN(the_barrier_with_the_least_skew_is_taken);
   RUN(ranks_without_peer_access_fall_to_the_next_barrier);
   RUN(a_barrier_is_had_by_name);
+  RUN(a_barrier_that_cannot_be_judged_is_not_chosen);
   RUN(a_barrier_of_the_callers_is_used);
   RUN(a_skew_that_weighs_is_a_finding);
   RUN(what_was_declared_is_recorded);

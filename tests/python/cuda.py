@@ -23,7 +23,7 @@ def codes(result):
     return [f.code for f in result.findings]
 
 
-class Cuda(unittest.TestCase):
+class OnCuda(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(1)
 
@@ -34,6 +34,8 @@ class Cuda(unittest.TestCase):
         self.assertEqual(result['check'], 'passed before and after timing')
         return result
 
+
+class Cuda(OnCuda):
     def test_a_wrapper_that_allocates(self):
         result = self.works()
         self.assertEqual((result['launch_mode'], result['cache_state']),
@@ -140,6 +142,33 @@ class Cuda(unittest.TestCase):
             kmb.bench(elsewhere, (x,))
         self.works()
 
+    def test_what_a_failed_capture_leaves(self):
+        x = torch.rand(MIB, device='cuda')
+        other = torch.cuda.Stream()
+
+        def elsewhere(x):
+            with torch.cuda.stream(other):
+                x.sum()
+
+        with self.assertRaises(kmb.CaptureError):
+            kmb.bench(elsewhere, (x,))
+        torch.manual_seed(7)
+        first = torch.rand(16, device='cuda')
+        torch.manual_seed(7)
+        self.assertTrue(torch.equal(first, torch.rand(16, device='cuda')))
+        # Memory that another stream used comes back, too.
+        gc.collect()
+        torch.cuda.synchronize()
+        before = torch.cuda.memory_allocated()
+        y = torch.zeros(MIB, device='cuda')
+        y.record_stream(other)
+        del y
+        torch.cuda.synchronize()
+        z = torch.zeros(16, device='cuda')
+        self.assertLess(torch.cuda.memory_allocated() - before, MIB)
+        del z
+        self.works()
+
     def test_a_callable_that_does_nothing(self):
         with self.assertRaises(kmb.CaptureError):
             kmb.bench(lambda x: None, (torch.rand(16, device='cuda'),))
@@ -169,19 +198,6 @@ class Cuda(unittest.TestCase):
         self.assertEqual(torch.cuda.current_device(), 0)
         gc.collect()
         self.assertEqual(torch.cuda.memory_allocated(), before)
-
-    def test_beside_the_torch_profiler(self):
-        from torch.profiler import ProfilerActivity, profile
-        x = torch.rand(MIB, device='cuda')
-        self.assertEqual(self.works()['timer'], 'TRACE')
-        with profile(activities=[ProfilerActivity.CUDA]) as seen:
-            result = self.works()
-            x.sum()
-            torch.cuda.synchronize()
-        self.assertNotEqual(result['timer'], 'TRACE')
-        self.assertIn('FALLBACK_TIMER', codes(result))
-        self.assertTrue(seen.events())
-        self.works()
 
     def test_hardware_counters(self):
         x = torch.rand(64 * MIB, device='cuda')  # past any cache
@@ -223,3 +239,20 @@ class Cuda(unittest.TestCase):
         result = kmb.bench(lambda x: x.sum(), (x,))
         print('a kernel of %.1f us: %.0f ms a call' % (
             result.time_us, 1e3 * (time.monotonic() - begin)))
+
+
+class Profiler(OnCuda):
+    """The last class: torch keeps CUPTI until the process ends."""
+
+    def test_beside_the_torch_profiler(self):
+        from torch.profiler import ProfilerActivity, profile
+        x = torch.rand(MIB, device='cuda')
+        self.assertEqual(self.works()['timer'], 'TRACE')
+        with profile(activities=[ProfilerActivity.CUDA]) as seen:
+            result = self.works()
+            x.sum()
+            torch.cuda.synchronize()
+        self.assertNotEqual(result['timer'], 'TRACE')
+        self.assertIn('FALLBACK_TIMER', codes(result))
+        self.assertTrue(seen.events())
+        self.works()

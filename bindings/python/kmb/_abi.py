@@ -111,6 +111,9 @@ KMB_BENCH_COUNTERS = 1024
 KMB_CODE_HASH_SIZE = 65
 KMB_CODE_HAS_ATTRIBUTES = 1
 KMB_CODE_HAS_OCCUPANCY = 2
+KMB_CODE_HAS_SCALARS = 4
+KMB_CODE_HAS_ACCUMULATORS = 8
+KMB_CODE_HAS_SPILLS = 16
 KMB_VALUE_NAME = 1
 KMB_VALUE_TIME = 2
 KMB_VALUE_RAW_MEDIAN = 3
@@ -1175,6 +1178,10 @@ kmb_code_kernel._fields_ = [
     ("code_hash", c_char_p),
     ("code_offset", c_uint64),
     ("code_bytes", c_uint64),
+    ("scalar_registers", c_uint64),
+    ("accumulator_registers", c_uint64),
+    ("spilled_registers", c_uint64),
+    ("spilled_scalar_registers", c_uint64),
 ]
 
 kmb_code_info._fields_ = [
@@ -1530,7 +1537,7 @@ kmb_occupancy._fields_ = [
     ("limit", c_char_p),
     ("check", c_char_p),
     ("flags", c_uint32),
-    ("reserved", c_uint32),
+    ("register_step", c_uint32),
 ]
 
 kmb_counters_info._fields_ = [
@@ -1566,6 +1573,8 @@ kmb_trace_info._fields_ = [
     ("format", c_int32),
     ("reserved", c_uint32),
     ("dropped", c_uint64),
+    ("driver_added_ns", c_uint64),
+    ("runtime_added_ns", c_uint64),
 ]
 
 kmb_trace_op._fields_ = [
@@ -1731,6 +1740,7 @@ kmb_payoff_params._fields_ = [
     ("range", c_char_p),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("added_ns", c_double),
 ]
 
 kmb_payoff_summary._fields_ = [
@@ -1759,6 +1769,7 @@ kmb_payoff_summary._fields_ = [
     ("graph_after_ns", c_double),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("recorded_ns", c_double),
 ]
 
 kmb_payoff_candidate._fields_ = [

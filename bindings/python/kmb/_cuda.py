@@ -102,6 +102,13 @@ class Session:
         self.stream.synchronize()
 
     def _capture_one(self, slot: Slot, pool: Any) -> None:
+        try:
+            self._try_capture(slot, pool)
+        except BaseException:
+            end_capture(self.torch, self.where, pool)
+            raise
+
+    def _try_capture(self, slot: Slot, pool: Any) -> None:
         own: Optional[BaseException] = None
         try:
             with self.torch.cuda.graph(slot.graph, pool=pool,
@@ -190,6 +197,25 @@ class Session:
         self.plan.params.graphs = self.plan.keep(
             (ctypes.c_void_p * len(execs))(*execs))
         self.plan.params.graph_count = len(execs)
+
+
+def end_capture(torch: Any, where: Any, pool: Any) -> None:
+    """What torch leaves undone where CUDA refuses to end a capture: its random
+    generator would go on as if captured, and refuse every later use; its
+    allocator would go on serving that capture, keep its memory, and give
+    nothing back that several streams used."""
+    ordinal = torch.cuda.current_device() if where.index is None else \
+        where.index
+    generator = torch.cuda.default_generators[ordinal]
+    if hasattr(generator, 'graphsafe_set_state'):  # torch 2.4
+        generator.graphsafe_set_state(generator.clone_state())
+    end = getattr(torch._C, '_cuda_endAllocateToPool', None)
+    release = getattr(torch._C, '_cuda_releasePool', None)
+    if end is not None and release is not None:
+        # An error says that torch itself has ended it.
+        with contextlib.suppress(RuntimeError):
+            end(ordinal, pool)
+            release(ordinal, pool)
 
 
 def of_capture(error: BaseException) -> bool:

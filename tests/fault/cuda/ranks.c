@@ -150,6 +150,7 @@ static void each_barrier_is_had_by_name(void) {
     good();
     check_time();
     REQUIRE_HAS(bed_text(ranks[1].result, KMB_VALUE_BARRIER), names[i]);
+    REQUIRE(bed_f64(ranks[1].result, KMB_VALUE_RELEASE_SKEW) >= 0);
     finish();
   }
 }
@@ -165,6 +166,9 @@ static void without_peer_access_nccl_aligns(void) {
   REQUIRE_HAS(bed_finding(ranks[0].result, KMB_FINDING_MULTICAST_OFF),
               "NCCL_NVLS_ENABLE is 0");
   REQUIRE_HAS(barrier, "no peer access");
+  /* An all-reduce cannot judge itself. */
+  REQUIRE_HAS(bed_finding(ranks[0].result, KMB_FINDING_RANK_SKEW),
+              "not known: how far apart NCCL released the ranks");
   REQUIRE_STR(getenv("NCCL_NVLS_ENABLE"), "0");
   finish();
 }

@@ -165,7 +165,12 @@ static void ranks_are_aligned_by_rccl(void) {
   REQUIRE_STR(bed_text(ranks[0].result, KMB_VALUE_LAUNCH_MODE), "GRAPH");
   REQUIRE_STR(barrier_of(0),
               "NCCL, RCCL 2.21.5, a communicator of libkmb's own");
-  REQUIRE(bed_f64(ranks[1].result, KMB_VALUE_RELEASE_SKEW) >= 0);
+  double unused = 0;
+  REQUIRE_STATUS(
+      kmb_result_f64(ranks[1].result, KMB_VALUE_RELEASE_SKEW, &unused),
+      KMB_ERR_UNAVAILABLE);
+  REQUIRE_HAS(bed_finding(ranks[1].result, KMB_FINDING_RANK_SKEW),
+              "not told by RCCL");
   /* NVLink multicast is none of RCCL's, nor is the watchdog of one that libkmb
    * itself brought. */
   REQUIRE(!bed_finding(ranks[0].result, KMB_FINDING_MULTICAST_OFF));

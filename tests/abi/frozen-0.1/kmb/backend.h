@@ -289,6 +289,9 @@ typedef struct kmb_record_sink {
   kmb_status (*call)(void *ctx, const kmb_trace_call *call);
   /** Records that were lost, in all. */
   void (*dropped)(void *ctx, uint64_t count);
+  /** What recording added to a call of the driver and of the runtime, as far as
+   *  it was measured. */
+  void (*added)(void *ctx, uint64_t driver_ns, uint64_t runtime_ns);
 } kmb_record_sink;
 
 /** Takes captured code, of the library: any status but KMB_OK ends it and is to
@@ -477,9 +480,10 @@ typedef struct kmb_backend_ops {
                                  void *user, uint64_t *taken);
   void (*counters_close)(void *self, void *session);
 
-  /** Fills in, for a kernel of this shape, warps of a block and of a unit and
-   *  the four limits. KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE with the
-   * reason where this chip's are not known. Optional. */
+  /** Fills in, for a kernel of this shape, warps of a block and of a unit, the
+   *  four limits and the step of registers. KMB_ERR_UNSUPPORTED or
+   * KMB_ERR_UNAVAILABLE with the reason where this chip's are not known.
+   * Optional. */
   kmb_status (*occupancy)(void *self, const kmb_shape *shape,
                           kmb_occupancy *occupancy);
 
@@ -490,10 +494,10 @@ typedef struct kmb_backend_ops {
   /** Device barriers; all four, or none with `barriers` 0. `barrier_open`
    *  fails with KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE where this kind
    *  cannot be had. `barrier_enqueue` does not wait. `barrier_time` runs the
-   *  barrier twice as a plan does, then once more, and gives the time that this
-   *  rank spent in that last one; on every rank it is as long as the
-   *  others were late, and the same constant. `barrier_close` waits for
-   *  nothing. */
+   *  barrier twice as a plan does, and gives how long before the last rank this
+   *  one was released, with a constant that all ranks share;
+   *  KMB_ERR_UNSUPPORTED on every rank where that cannot be told, which leaves
+   *  the barrier of use by name. `barrier_close` waits for nothing. */
   kmb_status (*barrier_open)(void *self, const kmb_barrier_desc *desc,
                              void **barrier);
   kmb_status (*barrier_enqueue)(void *self, void *barrier, void *stream);

@@ -149,32 +149,69 @@ static uint64_t run_int(struct CUctx_st *c, const sim_argument *a) {
   return ns;
 }
 
-/* Between devices: the words of a rank are 128 bytes apart. */
-static uint32_t *word(uint64_t words, uint32_t rank) {
-  return at(words + (uint64_t)rank * 128);
+/* Between devices: what a rank has for another is 128 bytes long: a number, how
+ * long the other waited for the word, and the number of that. */
+static uint32_t *word(uint64_t words, uint32_t rank, uint32_t offset) {
+  return at(words + (uint64_t)rank * 128 + offset);
+}
+
+static uint64_t *waits(uint64_t words, uint32_t rank) {
+  return at(words + (uint64_t)rank * 128 + 8);
+}
+
+static bool has_come(const uint32_t *word, uint32_t number) {
+  uint32_t seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+  return (int32_t)(seen - number) >= 0;
+}
+
+/* Tells a rank once how long we waited for its word. Words are on their way for
+ * no time here: one that is there at the first look was waited for by nobody.
+ */
+static void tell_wait(const sim_op *op, uint64_t theirs, bool first_look) {
+  const sim_argument *a = op->a;
+  uint32_t *told = word(theirs, a[5].u32, 16);
+  if (has_come(told, a[7].u32)) return;
+  *waits(theirs, a[5].u32) = (sim_now() - op->tried) << 1 | first_look;
+  __atomic_store_n(told, a[7].u32, __ATOMIC_SEQ_CST);
+}
+
+static void note_distance(const sim_op *op) {
+  const sim_argument *a = op->a;
+  int64_t most = 0;
+  for (uint32_t r = 0; r < a[6].u32; r++) {
+    if (r == a[5].u32) continue;
+    uint64_t mine = *waits(((const uint64_t *)at(a[0].u64))[r], a[5].u32);
+    uint64_t other = *waits(a[1].u64, r);
+    int64_t apart = (int64_t)(mine >> 1) - (int64_t)(other >> 1);
+    if (!((mine | other) & 1)) apart /= 2;
+    if (apart > most) most = apart;
+  }
+  *(uint64_t *)at(a[3].u64) = (uint64_t)most;
 }
 
 bool sim_barrier_over(struct CUctx_st *c, sim_op *op) {
   const sim_argument *a = op->a;
-  uint32_t rank = a[5].u32;
-  uint32_t size = a[6].u32;
-  uint32_t number = a[7].u32;
+  uint32_t rank = a[5].u32, size = a[6].u32, number = a[7].u32;
   uint32_t absent = 0;
+  bool timed = a[3].u64 != 0, first_look = !op->tried;
   if (!sim_reaches(c, a[0].u64, 8 * (uint64_t)size)) return true;
+  if (first_look) op->tried = sim_now();
   for (uint32_t r = 0; r < size; r++) {
     uint64_t theirs = ((const uint64_t *)at(a[0].u64))[r];
     if (r == rank) continue;
     if (!sim_reaches(c, theirs, 128 * (uint64_t)size)) return true;
-    if (!op->tried)
-      __atomic_store_n(word(theirs, rank), number, __ATOMIC_SEQ_CST);
-    uint32_t seen = __atomic_load_n(word(a[1].u64, r), __ATOMIC_SEQ_CST);
-    if ((int32_t)(seen - number) < 0) absent = r + 1;
+    if (first_look)
+      __atomic_store_n(word(theirs, rank, 0), number, __ATOMIC_SEQ_CST);
+    bool came = has_come(word(a[1].u64, r, 0), number);
+    if (came && timed) tell_wait(op, theirs, first_look);
+    if (!came || (timed && !has_come(word(a[1].u64, r, 16), number)))
+      absent = r + 1;
   }
-  if (!op->tried) op->tried = sim_now();
-  uint64_t waited = sim_now() - op->tried;
-  if (absent && waited < a[2].u64) return false;
-  if (absent) *(uint32_t *)at(a[4].u64) = absent;
-  if (a[3].u64) *(uint64_t *)at(a[3].u64) = waited + SIM_KERNEL;
+  if (absent && sim_now() - op->tried < a[2].u64) return false;
+  if (absent)
+    *(uint32_t *)at(a[4].u64) = absent;
+  else if (timed)
+    note_distance(op);
   return true;
 }
 
@@ -186,6 +223,87 @@ bool sim_all_reduce_over(const sim_op *op) {
   for (uint32_t r = 0; r < a[3].u32; r++)
     if (arrived[r] < a[1].u64) return false;
   return true;
+}
+
+/* Numbers in bf16. */
+
+static double number_at(uint64_t from, uint64_t i) {
+  uint32_t bits = (uint32_t)((const uint16_t *)at(from))[i] << 16;
+  float value = 0;
+  memcpy(&value, &bits, sizeof value);
+  return (double)value;
+}
+
+static void put_number(uint64_t to, uint64_t i, double value) {
+  float narrow = (float)value;
+  uint32_t bits = 0;
+  memcpy(&bits, &narrow, sizeof bits);
+  ((uint16_t *)at(to))[i] =
+      (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Rank by rank, rounded each time. */
+static void sum_own(const sim_scatter *s, const sim_argument *a) {
+  uint64_t rank = a[1].u32, count = a[4].u64;
+  for (uint64_t i = 0; i < count; i++) {
+    put_number(a[3].u64, i, number_at(s->from[0], rank * count + i));
+    for (uint32_t r = 1; r < s->size; r++)
+      put_number(a[3].u64, i,
+                 number_at(a[3].u64, i) +
+                     number_at(s->from[r], rank * count + i));
+  }
+}
+
+static bool all_have(const uint64_t *done, uint32_t size, uint64_t number) {
+  for (uint32_t r = 0; r < size; r++)
+    if (done[r] < number) return false;
+  return true;
+}
+
+/* Nobody leaves before all have read what it gave. */
+bool sim_reduce_scatter_over(struct CUctx_st *c, sim_op *op) {
+  const sim_argument *a = op->a;
+  sim_scatter *s = at(a[0].u64);
+  uint32_t rank = a[1].u32;
+  if (*(const uint32_t *)at(a[5].u64)) return true;
+  if (!sim_reaches(c, a[2].u64, 2 * a[4].u64 * s->size) ||
+      !sim_reaches(c, a[3].u64, 2 * a[4].u64))
+    return true;
+  if (!op->tried) {
+    op->tried = sim_now();
+    s->from[rank] = a[2].u64;
+    s->came[rank]++;
+  }
+  uint64_t number = s->came[rank];
+  if (!all_have(s->came, s->size, number)) return false;
+  if (s->left[rank] < number) sum_own(s, a);
+  s->left[rank] = number;
+  return all_have(s->left, s->size, number);
+}
+
+/* It and the product take as long as much larger ones, so that few samples are
+ * enough. */
+static uint64_t run_scatter(struct CUctx_st *c, const sim_argument *a) {
+  const sim_scatter *s = at(a[0].u64);
+  return reads(c, a[2].u64, 2 * a[4].u64 * s->size) +
+         writes(c, a[3].u64, 2 * a[4].u64) + 20 * a[4].u64 * s->size;
+}
+
+/* weights, in, out; rows, inner, tokens */
+static uint64_t run_product(struct CUctx_st *c, const sim_argument *a) {
+  uint64_t rows = a[3].u64, inner = a[4].u64, tokens = a[5].u64;
+  uint64_t ns = reads(c, a[0].u64, 2 * rows * inner) +
+                reads(c, a[1].u64, 2 * tokens * inner) +
+                writes(c, a[2].u64, 2 * tokens * rows);
+  for (uint64_t t = 0; !c->error && t < tokens; t++)
+    for (uint64_t r = 0; r < rows; r++) {
+      double sum = 0;
+      for (uint64_t k = 0; k < inner; k++)
+        sum += number_at(a[0].u64, r * inner + k) *
+               number_at(a[1].u64, t * inner + k);
+      put_number(a[2].u64, t * rows + r, sum);
+    }
+  return ns + 2 * rows * inner * tokens;
 }
 
 /* The tests'. */
@@ -267,6 +385,8 @@ static const sim_kernel kernels[] = {
     {"kmb_empty", "", run_empty},
     {"kmb_barrier", "88888444", run_empty},
     {"sim_all_reduce", "8844", run_empty},
+    {"sim_reduce_scatter", "848888", run_scatter},
+    {"sim_product", "888888", run_product},
     {"kmb_spin", "88", run_spin},
     {"kmb_tick", "84", run_tick},
     {"kmb_sweep", "888", run_sweep},
