@@ -273,24 +273,32 @@ static void a_device_that_hangs_on_one_rank_is_told_of(void) {
 /* Only what cannot be read at all is refused without a word to the others. */
 static void a_rank_that_cannot_even_begin_tells_the_others(void) {
   static party p;
-  party_begin(&p, 2, NULL, 0);
-  party_join(&p);
-  guest *other = &p.guests[0], *bad = &p.guests[1];
-  bad->t.p.comm = bad->comm;
-  for (int i = 0; i < 2; i++) {
-    REQUIRE_EQ(pthread_create(&other->thread, NULL, party_guest, other), 0);
-    bad->t.p.struct_size = i ? sizeof bad->t.p + 1 : sizeof bad->t.p;
-    struct {
-      kmb_bench_params p;
-      char unknown[8];
-    } more = {bad->t.p, {1}};
-    REQUIRE_STATUS(kmb_bench(bad->t.h.device, &more.p, i ? &bad->t.r : NULL),
-                   i ? KMB_ERR_UNSUPPORTED : KMB_ERR_INVALID);
-    REQUIRE_EQ(pthread_join(other->thread, NULL), 0);
-    REQUIRE_EQ(other->status, i ? KMB_ERR_UNSUPPORTED : KMB_ERR_INVALID);
-    REQUIRE_HAS(other->words, "rank 1 failed");
+  for (int size = 2; size <= 3; size++) {
+    party_begin(&p, size, NULL, 0);
+    party_join(&p);
+    guest *bad = &p.guests[1];
+    bad->t.p.comm = bad->comm;
+    for (int i = 0; i < 2; i++) {
+      for (int r = 0; r < size; r += 2)
+        REQUIRE_EQ(pthread_create(&p.guests[r].thread, NULL, party_guest,
+                                  &p.guests[r]),
+                   0);
+      bad->t.p.struct_size = i ? sizeof bad->t.p + 1 : sizeof bad->t.p;
+      struct {
+        kmb_bench_params p;
+        char unknown[8];
+      } more = {bad->t.p, {1}};
+      const kmb_status want = i ? KMB_ERR_UNSUPPORTED : KMB_ERR_INVALID;
+      REQUIRE_STATUS(kmb_bench(bad->t.h.device, &more.p, i ? &bad->t.r : NULL),
+                     want);
+      for (int r = 0; r < size; r += 2) {
+        REQUIRE_EQ(pthread_join(p.guests[r].thread, NULL), 0);
+        REQUIRE_EQ(p.guests[r].status, want);
+        REQUIRE_HAS(p.guests[r].words, "rank 1 failed");
+      }
+    }
+    party_end(&p);
   }
-  party_end(&p);
 }
 
 static void a_communicator_is_for_benchmarks_alone(void) {
