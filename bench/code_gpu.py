@@ -51,6 +51,37 @@ def of_library(name, library):
     return call
 
 
+def time_copies(report, library):
+    """The same copy, four bytes a load and sixteen: what the code's flag is
+    worth in time."""
+    import kmb
+    import torch
+    import gpu_front
+    import triton_copy
+    x = torch.rand(1 << 24, device='cuda')
+
+    def of(name):
+        def call(x, y):
+            gpu_front.must(getattr(library, name)(
+                ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()),
+                ctypes.c_uint64(x.numel()),
+                ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)), name)
+        return call
+
+    work = kmb.work.copy(4 * x.numel())
+    for name, fn in (('copy_narrow', of('run_narrow')),
+                     ('copy_wide', of('run_wide')),
+                     ('triton_copy', triton_copy.copy)):
+        result = kmb.bench(fn, (x, torch.empty_like(x)), outputs=['y'],
+                           name=name, work=work, check=lambda r, x, y:
+                           torch.equal(x, y))
+        report['times'][name] = {
+            'us': result.time_us, 'gb_s': result['achieved_bytes_per_s'] / 1e9,
+            'sol_pct': result['sol_pct'], 'timer': result['timer'],
+            'cache': result['cache_state']}
+        print('%s: %.2f us for 64 MiB' % (name, result.time_us), flush=True)
+
+
 def waited(call):
     import torch
 
@@ -172,7 +203,7 @@ def main(tool, program, folder, output):
     import torch
     import gpu_front as front
     import kmb
-    report = front.about(torch=torch.__version__, bars=[], failed=[])
+    report = front.about(torch=torch.__version__, bars=[], times={}, failed=[])
     if not torch.cuda.is_available():
         print('SKIPPED: torch finds no CUDA GPU')
         return 77
@@ -203,6 +234,12 @@ def main(tool, program, folder, output):
             report['failed'].append('%s: %s' % (name, error))
             print('%s: %s' % (name, error), file=sys.stderr, flush=True)
         front.save(output, report)
+    try:
+        time_copies(report, library)
+    except Exception as error:
+        report['failed'].append('times: %s' % error)
+        print('times: %s' % error, file=sys.stderr, flush=True)
+    front.save(output, report)
     return 1 if report['failed'] or not all(
         b['ok'] for b in report['bars']) else 0
 

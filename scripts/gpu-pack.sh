@@ -12,7 +12,7 @@ for program in "$build"/tests/gpu/gpu_* "$build"/tests/hip_on_cuda/gpu_hip_*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   cp "$program" "$folder/" || exit 1
 done
-for program in allreduce cuda_copy cuda_gemm cuda_trace; do
+for program in allreduce cuda_copy cuda_gemm cuda_trace threads_gemm_rs; do
   [ -x "$build/examples/$program" ] || continue
   cp "$build/examples/$program" "$folder/" || exit 1
 done

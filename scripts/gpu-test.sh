@@ -151,6 +151,10 @@ code_part() {
   }
   python 240 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
     "$folder/code_program.so" "$out/code_gpu.d" "$out/code_gpu.json"
+  # For the page on code: the copy that is flagged, and the one that is not.
+  "$folder/kmb.sh" code "$folder/kernels.cubin" --kernel copy_narrow \
+    --diff "$folder/kernels.cubin" --other-kernel copy_wide \
+    >"$out/code_diff.txt" 2>&1
 }
 
 torch_part() {
@@ -318,7 +322,7 @@ sanitizer_part() {
 }
 
 # Several GPUs: the barriers' skew, ranks that are late, all-reduce beside the
-# way of nccl-tests. NVLink multicast stays off.
+# way of nccl-tests, a product with a reduce-scatter. NVLink multicast stays off.
 ranks_part() {
   NCCL_NVLS_ENABLE=0
   export NCCL_NVLS_ENABLE
@@ -338,6 +342,9 @@ ranks_part() {
   [ -z "$nccl" ] ||
     run 65 allreduce env LD_LIBRARY_PATH="$with" "$folder/allreduce" 2 \
       "$out/allreduce.json"
+  [ -z "$nccl" ] ||
+    run 40 threads_gemm_rs env LD_LIBRARY_PATH="$with" \
+      "$folder/threads_gemm_rs" cuda 2 "$out/threads_gemm_rs.json"
 }
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks_event_reasons.active \

@@ -67,6 +67,16 @@ def reduced(size):
     return one
 
 
+def scattered(name):
+    document = results('copy', 0)
+    one = document['results'][0]
+    one.update(name=name, flops=1 << 30, release_skew_ns=300.0,
+               axes=[{'key': 'shape', 'value': '64x64x64'},
+                     {'key': 'ranks', 'value': '2'}],
+               ranks=[{'median_ns': 2e3}, {'median_ns': 3e3}])
+    return one
+
+
 DOCUMENTS = {
     'compare': {**HEAD, 'identical': PAIRS,
                 'three_pct_more': {**PAIRS, 'slower': 50, 'same': 0},
@@ -82,6 +92,9 @@ DOCUMENTS = {
         {'case': 'spin, late inside', 'value': 50, 'time_us': 70.5, **CASE}]},
     'allreduce': {**results('copy', 0),
                   'results': [reduced(1 << 10), reduced(1 << 30)]},
+    'threads_gemm_rs': {**results('copy', 0), 'results': [
+        scattered(name) for name in ('gemm and reduce-scatter', 'gemm alone',
+                                     'reduce-scatter alone')]},
     'code': {'change_pct': -0.1, 'cubin': True},
     'code_gpu': {**HEAD, 'bars': [{'name': 'spills', 'bar': 'a flag',
                                    'ok': True}]},
@@ -458,7 +471,7 @@ class Scripts(unittest.TestCase):
             if theirs in documents:
                 self.write(name + '-h200', documents[theirs])
         for name in ('payoff', 'torch_peers', 'counters', 'compared', 'ranks',
-                     'allreduce'):
+                     'allreduce', 'gemm_rs'):
             text = gpu_tables.made(name)
             self.assertTrue(text.startswith('|'), text)
             for part in text.split('\n\n'):

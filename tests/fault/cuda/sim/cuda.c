@@ -237,6 +237,14 @@ unsigned cuCtxSynchronize(void) {
   return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
 }
 
+/* All work of the context is waited for. */
+unsigned cuStreamSynchronize(kmbi_cu_stream stream) {
+  ENTER_CONTEXT(cuStreamSynchronize, SIM_CALL);
+  if (!sim_stream_of(stream)) return INVALID_HANDLE;
+  sim_drain("cuStreamSynchronize");
+  return sim_usable();
+}
+
 /* Memory. */
 
 static uint64_t used(void) {

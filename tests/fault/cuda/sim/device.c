@@ -96,6 +96,7 @@ static const char *const names[] = {
                         "cuGetProcAddress",
     "cuCtxSynchronize",
     "cuStreamWaitEvent",
+    "cuStreamSynchronize",
 };
 
 const char *sim_name(sim_function function) {

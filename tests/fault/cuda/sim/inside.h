@@ -198,8 +198,16 @@ bool sim_reaches(struct CUctx_st *context, uint64_t at, uint64_t bytes);
 /* kernels.c: a barrier between devices gives its word and looks for others';
  * true once they are there or it has waited for too long. */
 bool sim_barrier_over(struct CUctx_st *context, sim_op *op);
-/* The same of NCCL's, which waits for ever. */
+/* The same of NCCL's, which wait for ever. */
 bool sim_all_reduce_over(const sim_op *op);
+bool sim_reduce_scatter_over(struct CUctx_st *context, sim_op *op);
+/* What the ranks of a communicator have come to in it. */
+enum { SIM_RANKS = 8 };
+typedef struct sim_scatter {
+  uint64_t came[SIM_RANKS], left[SIM_RANKS]; /* how often, by rank */
+  uint64_t from[SIM_RANKS];
+  uint32_t size;
+} sim_scatter;
 
 /* cache.c: bytes of an access that were not in the L2, and dirty ones that it
  * pushed out. */

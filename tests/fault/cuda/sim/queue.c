@@ -146,6 +146,17 @@ static void record(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   event->recorded = true;
 }
 
+static bool is_collective(const sim_op *op) {
+  return is_kernel(op, "sim_all_reduce") || is_kernel(op, "sim_reduce_scatter");
+}
+
+/* Whether all ranks have come. */
+static bool collective_over(const struct CUstream_st *stream, sim_op *op) {
+  return is_kernel(op, "sim_all_reduce")
+             ? sim_all_reduce_over(op)
+             : sim_reduce_scatter_over(stream->object.context, op);
+}
+
 static bool hangs(const sim_op *op) {
   return is_kernel(op, "test_hang") &&
          *(volatile uint32_t *)(uintptr_t)op->a[0].u64 == 0;
@@ -172,8 +183,8 @@ static bool step(struct CUstream_st *stream) {
     if (!sim_barrier_over(stream->object.context, op)) return false;
     start = sim_now();
   }
-  if (is_kernel(op, "sim_all_reduce")) {
-    if (!sim_all_reduce_over(op)) return false;
+  if (is_collective(op)) {
+    if (!collective_over(stream, op)) return false;
     start = sim_now();
   }
   stream->first = op->next;
@@ -249,7 +260,7 @@ static bool progress(const char *call, time_t *since) {
     if (s->free_at < next) next = s->free_at;
     gated = gated || (s->first && s->first->kind == WAIT);
     polls = polls || (s->first && (is_kernel(s->first, "kmb_barrier") ||
-                                   is_kernel(s->first, "sim_all_reduce")));
+                                   is_collective(s->first)));
   }
   if (!busy) return false;
   if (next > sim_now()) {

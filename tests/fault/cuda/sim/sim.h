@@ -1,7 +1,7 @@
 /* One virtual GPU machine behind stand-ins for libcuda, libcupti,
- * libnvidia-ml and libcublasLt. This part is for tests: what is simulated, what
- * fails, what is held. Time is virtual: it passes with every call and every
- * look at the clock. */
+ * libnvidia-ml, libcublas, libcublasLt and libnccl. This part is for tests:
+ * what is simulated, what fails, what is held. Time is virtual: it passes with
+ * every call and every look at the clock. */
 #ifndef KMB_TESTS_CUDA_SIM_H
 #define KMB_TESTS_CUDA_SIM_H
 
@@ -36,6 +36,7 @@ typedef enum sim_function {
                       SIM_cuGetProcAddress,
   SIM_cuCtxSynchronize,
   SIM_cuStreamWaitEvent,
+  SIM_cuStreamSynchronize,
   SIM_FUNCTIONS
 } sim_function;
 
@@ -75,6 +76,9 @@ typedef struct sim_settings {
   bool no_sections;         /* an image is no ELF file that can be read */
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
+  unsigned product_fails;   /* cuBLAS cannot launch the n-th product from now */
+  unsigned join_lost;       /* the n-th rank to join NCCL is not seen */
+  unsigned scatter_lost;    /* NCCL never runs the n-th reduce-scatter */
   /* What a multiprocessor holds */
   bool no_unit;         /* the driver does not say what it has */
   unsigned blocks_less; /* so many fewer blocks than its parts allow */
@@ -128,5 +132,6 @@ unsigned sim_child_calls(void);
 unsigned cuCtxSynchronize(void);
 unsigned cuStreamWaitEvent(kmbi_cu_stream stream, kmbi_cu_event event,
                            unsigned flags);
+unsigned cuStreamSynchronize(kmbi_cu_stream stream);
 
 #endif
