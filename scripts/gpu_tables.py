@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 RESULTS = os.path.join(ROOT, 'bench', 'results')
-PAGES = ['docs/cuda.md', 'docs/roofline.md', 'docs/counters.md',
+PAGES = ['docs/cuda.md', 'docs/code.md', 'docs/roofline.md', 'docs/counters.md',
          'docs/compare.md', 'docs/payoff.md', 'docs/embedding.md',
          'docs/multi-gpu.md', 'README.md']
 # What gpu-test.sh calls it, and we.
@@ -420,7 +420,40 @@ def gemm_rs():
         ran_on(data, 'gemm-rs'))
 
 
-MADE = {'payoff': payoff, 'torch_peers': torch_peers, 'counters': counters,
+SHOWN = re.compile('.*mma|(global|generic|local)_(load|store)|utma|ublk|ldgsts')
+
+
+def made_of(classes):
+    """Matrix units and memory traffic, of all classes of instructions."""
+    return ', '.join('%s: %d' % (key.replace('_', ' '), count)
+                     for key, count in classes.items() if SHOWN.match(key))
+
+
+def code():
+    data = recorded('code')
+    ran = [(bar['name'], one) for bar in data['bars']
+           for kernel in bar.get('kernels', []) for one in kernel.get('code', [])]
+    rows = [[name, '`%s`' % one['name'], str(one.get('registers', '–')),
+             made_of(one.get('classes', {})) or '–',
+             ', '.join(f['flag'] for f in one.get('flags', [])) or '–']
+            for name, one in ran]
+    parts = [table(['what ran', 'kernel', 'registers', 'instructions',
+                    'flags'], rows)]
+    copies = [['`%s`' % name, us(c['us']), '%.0f' % c['gb_s'],
+               '%.1f%%' % c['sol_pct'], c['timer'], c['cache']]
+              for name, c in data.get('times', {}).items()]
+    if copies:
+        parts.append('What that is worth, 64 MiB copied:\n\n' + table(
+            ['copy', 'µs', 'GB/s', 'of the limit', 'timer', 'cache'], copies))
+    held = [bar for bar in data['bars'] if 'cuobjdump' in bar]
+    if held:
+        parts.append('The image that was captured of a library %s the one that '
+                     'cuobjdump takes out of it.' % (
+                         'is' if held[0]['ok'] else 'is not'))
+    return '%s\n\n%s.' % ('\n\n'.join(parts), source(data, 'code'))
+
+
+MADE = {'payoff': payoff, 'code': code, 'torch_peers': torch_peers, 'counters': counters,
         'compared': compared, 'ranks': ranks, 'allreduce': allreduce,
         'gemm_rs': gemm_rs, 'release_skew': release_skew,
         'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,

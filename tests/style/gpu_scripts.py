@@ -28,7 +28,8 @@ import peers_counters  # noqa: E402
 # Only what judges figures is of interest here.
 with unittest.mock.patch.dict(sys.modules, {
         name: unittest.mock.MagicMock()
-        for name in ('torch', 'kmb', 'kmb._library', 'gpu_front')}):
+        for name in ('torch', 'kmb', 'kmb._arrays', 'kmb._library',
+                     'gpu_front')}):
     import peers_torch  # noqa: E402
 
 HEAD = {'device': 'Made up', 'driver': '1.2', 'date': '2026-01-02T03:04:05Z',
@@ -96,8 +97,17 @@ DOCUMENTS = {
         scattered(name) for name in ('gemm and reduce-scatter', 'gemm alone',
                                      'reduce-scatter alone')]},
     'code': {'change_pct': -0.1, 'cubin': True},
-    'code_gpu': {**HEAD, 'bars': [{'name': 'spills', 'bar': 'a flag',
-                                   'ok': True}]},
+    'code_gpu': {**HEAD, 'bars': [
+        {'name': 'spills', 'bar': 'a flag', 'ok': True, 'kernels': [
+            {'name': 'q', 'reason': 'no image'},
+            {'name': 'k', 'code': [{'name': 'k', 'registers': 32, 'classes': {
+                'hgmma': 4, 'global_load_16': 2, 'integer': 9},
+                                    'flags': [{'flag': 'SPILLS'}]}]}]},
+        {'name': 'the image', 'bar': 'the same', 'ok': True,
+         'cuobjdump': {}}],
+                 'times': {'wide': {'us': 21.5, 'gb_s': 4000.4,
+                                    'sol_pct': 83.21, 'timer': 'TRACE',
+                                    'cache': 'COLD'}}},
     'peers_torch': {**HEAD, 'wall': {'us': 20.1, 'median_ms': 80}, 'rows': [
         {'name': 'copy', 'kmb_us': 1.5, 'kmb_c_us': 1.49, 'do_bench': 4,
          'do_bench_cudagraph': None, 'ok': True},
@@ -373,17 +383,23 @@ class Scripts(unittest.TestCase):
         for shape in ('wide',):
             for kernel, at in (('step_down_mid', 0), ('step_down_fast', 1)):
                 self.write('alone-%s-%s' % (shape, kernel), results('copy', at))
-        for name in ('step', 'swapped'):
-            payoff_step.made_up(os.path.join(
-                self.folder, name + '-wide-eager-step_down_fast.json'))
-        row = {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
-               'name': 'step_down_fast', 'old_ns': [320e3, 319e3, 321e3],
-               'new_ns': [329.5e3, 328e3, 331e3], 'times': {
-                   'old': {'host_ns': [10, 30, 20], 'whole_ns': [320e3] * 3},
-                   'recorded_old': {'host_ns': [], 'whole_ns': []}}}
+        for name in ('step-wide-eager-step_down_fast-0',
+                     'step-wide-eager-step_down_fast-1',
+                     'swapped-wide-eager-step_down_fast'):
+            payoff_step.made_up(os.path.join(self.folder, name + '.json'))
+
+        def took(ns):
+            return {'whole_ns': [ns] * 3, 'host_ns': [10, 30, 20]}
+
+        def row(name, *new):
+            return {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
+                    'name': name, 'old_ns': [320e3, 319e3, 321e3],
+                    'new_ns': [new[0], new[0] - 1e3, new[0] + 1e3], 'rounds': [
+                        {'recorded': {'whole_ns': [], 'host_ns': []},
+                         'old': took(320e3), 'new': took(ns)} for ns in new]}
         self.write('measured', {**HEAD, 'dry': True, 'steps': [
-            row, {**row, 'new_ns': [200e3, 199e3, 201e3]},
-            {**row, 'name': 'step_gone'}]})
+            row('step_down_fast', 329.5e3, 329.7e3),
+            row('step_down_fast', 200e3, 201e3), row('step_gone', 1e3)]})
         payoff_step.predict(KMB, self.folder)
         with open(os.path.join(self.folder, 'payoff.json'),
                   encoding='utf-8') as file:
@@ -398,8 +414,9 @@ class Scripts(unittest.TestCase):
         self.assertAlmostEqual(near['predicted_ns'], 320e3 + 99e3 * (
             near['ratio'] - 1), delta=50)
         self.assertTrue(near['ok'])
-        self.assertEqual(near['host_step_ns'], {'old': 20})
-        self.assertNotIn('times', near)
+        self.assertEqual(near['host_step_ns'], {'old': 20, 'new': 20})
+        self.assertEqual([r['new_ns'] for r in near['rounds']],
+                         [329.5e3, 329.7e3])
         self.assertFalse(far['ok'])
         self.assertTrue(gone['why'])
         self.assertFalse(report['bars'][0]['ok'])
@@ -447,11 +464,21 @@ class Scripts(unittest.TestCase):
         self.assertEqual(after['names'][2], 'step, disturbed')
         self.assertEqual([r[1] for r in after['ranges']], [0, 2, 1])
 
-    def test_a_host_that_changes_speed_is_seen(self):
-        steady = [[(100, 10), (100, 12)], [(100, 11), (100, 11)]]
-        moved = [[(100, 10), (100, 10)], [(100, 16), (100, 17)]]
-        self.assertEqual(payoff_step.host_moved_pct(steady), 0)
-        self.assertEqual(payoff_step.host_moved_pct(moved), 6.5)
+    def test_what_recording_adds_is_the_hosts_difference(self):
+        rounds = [{'recorded': {'host_ns': [more] * 3},
+                   'old': {'host_ns': [1000, 1000, 9000]}}
+                  for more in (1500, 1200, 4000)]
+        self.assertEqual(payoff_step.added_of(rounds, 100), 5)
+        rounds[0]['recorded']['host_ns'] = rounds[2]['recorded']['host_ns'] = [
+            900]
+        self.assertEqual(payoff_step.added_of(rounds, 100), 0)
+        self.assertEqual(payoff_step.added_of(rounds, 0), 0)
+        path = self.write('calls', {
+            'kmb_trace': 1, 'names': ['x', 'step'],
+            'ranges': [[0, 1, 0, 100], [0, 1, 200, 100], [0, 0, 300, 100]],
+            'calls': [['other', 0, 0, at, 1, 0]
+                      for at in (0, 50, 99, 100, 250, 310)]})
+        self.assertEqual(payoff_step.calls_of(path), 2)
 
     def test_each_table_is_made(self):
         report = self.predict()
@@ -482,6 +509,25 @@ class Scripts(unittest.TestCase):
         for cell in ('1 / 2', '**1 / 2**', '(3 / 4)', '(– / –)'):
             self.assertIn('| %s |' % cell, text)
         self.assertEqual(gpu_tables.made('copy'), 'Not measured on a GPU yet.')
+
+    def test_the_page_on_code(self):
+        before, gpu_tables.RESULTS = gpu_tables.RESULTS, self.folder
+        self.addCleanup(setattr, gpu_tables, 'RESULTS', before)
+        self.assertEqual(gpu_tables.made('code'), 'Not measured on a GPU yet.')
+        self.write('code-h200', DOCUMENTS['code_gpu'])
+        lines = gpu_tables.made('code').split('\n')
+        self.assertIn('| spills | `k` | 32 | hgmma: 4, global load 16: 2 | '
+                      'SPILLS |', lines)
+        self.assertIn('| `wide` | 21.50 | 4000 | 83.2% | TRACE | COLD |', lines)
+        self.assertTrue(lines[-3].endswith('takes out of it.'), lines)
+        self.assertTrue(lines[-1].startswith('Made up, driver 1.2'), lines)
+        # Without times, as before they were taken, and one that was not read.
+        self.write('code-h200', {**DOCUMENTS['code_gpu'], 'times': {}, 'bars': [
+            {'name': 'x', 'ok': False, 'why': 'no kernel was captured'},
+            {'name': 'y', 'ok': False, 'kernels': [
+                {'name': 'k', 'code': [{'name': 'k'}]}]}]})
+        lines = gpu_tables.made('code').split('\n')
+        self.assertEqual(lines[2:4], ['| y | `k` | – | – | – |', ''])
 
 
 if __name__ == '__main__':

@@ -112,6 +112,9 @@ KMB_BENCH_KEEP_COUNTERS = 2048
 KMB_CODE_HASH_SIZE = 65
 KMB_CODE_HAS_ATTRIBUTES = 1
 KMB_CODE_HAS_OCCUPANCY = 2
+KMB_CODE_HAS_SCALARS = 4
+KMB_CODE_HAS_ACCUMULATORS = 8
+KMB_CODE_HAS_SPILLS = 16
 KMB_VALUE_NAME = 1
 KMB_VALUE_TIME = 2
 KMB_VALUE_RAW_MEDIAN = 3
@@ -1177,6 +1180,10 @@ kmb_code_kernel._fields_ = [
     ("code_hash", c_char_p),
     ("code_offset", c_uint64),
     ("code_bytes", c_uint64),
+    ("scalar_registers", c_uint64),
+    ("accumulator_registers", c_uint64),
+    ("spilled_registers", c_uint64),
+    ("spilled_scalar_registers", c_uint64),
 ]
 
 kmb_code_info._fields_ = [
@@ -1735,6 +1742,7 @@ kmb_payoff_params._fields_ = [
     ("range", c_char_p),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("added_ns", c_double),
 ]
 
 kmb_payoff_summary._fields_ = [

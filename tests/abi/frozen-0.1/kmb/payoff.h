@@ -71,6 +71,9 @@ typedef struct kmb_payoff_params {
   const char *range;
   uint32_t flags; /**< KMB_PAYOFF_ALL_NAMES, … */
   uint32_t reserved;
+  /** What recording added to each call of the host, where that was measured;
+   *  0: what the trace says of it. */
+  double added_ns;
 } kmb_payoff_params;
 
 static inline kmb_payoff_params kmb_payoff_params_init(void) {
