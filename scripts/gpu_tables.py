@@ -287,17 +287,50 @@ def torch_peers():
             data['triton'], source(data, 'peers-torch'))
 
 
+# Title, metric, and what its numbers are divided by.
+COUNTED = [
+    ('Compute (SM) %', 'sm__throughput.avg.pct_of_peak_sustained_elapsed', 1),
+    ('Memory %',
+     'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed', 1),
+    ('L2 Hit Rate %', 'lts__t_sector_hit_rate.pct', 1),
+    ('Achieved Occupancy %',
+     'sm__warps_active.avg.pct_of_peak_sustained_active', 1),
+    ('DRAM read, MB', 'dram__bytes_read.sum', 1e6),
+    ('DRAM written, MB', 'dram__bytes_write.sum', 1e6)]
+
+
+def pair(figure, unit):
+    """Ours beside theirs; in bold if they are too far apart, in brackets if
+    that is not judged."""
+    numbers = ['%.4g' % (figure[who] / unit) if who in figure else '–'
+               for who in ('ours', 'ncu')]
+    form = '**%s / %s**' if figure['ok'] is False else \
+        '%s / %s' if 'allowed' in figure else '(%s / %s)'
+    return form % tuple(numbers)
+
+
 def counters():
     data = recorded('counters')
-    rows = [[r['name'] + ', ' + r['state'], '`%s`' % f['metric'],
-             '%.6g' % f['ours'] if 'ours' in f else '–',
-             '%.6g' % f['ncu'] if 'ncu' in f else '–',
-             '±%.3g' % f['allowed'] if 'allowed' in f else f.get('bar', '–'),
-             {True: 'yes', False: 'no'}.get(f['ok'], 'not known')]
-            for r in data['counters'] for f in r['figures']]
-    return '%s\n\n%s.' % (
-        table(['kernel', 'figure', 'libkmb', 'Nsight Compute', 'bar', 'held'],
-              rows), source(data, 'counters'))
+    metrics = {metric for _, metric, _ in COUNTED}
+    beside, own = [], []
+    for row in data['counters']:
+        title = '%s, %s' % (row['name'], row['state'])
+        figures = {f['metric']: f for f in row['figures']}
+        if metrics & set(figures):
+            beside.append([title, us(row.get('time_us'))] + [
+                pair(figures.get(metric, {'ok': None}), unit)
+                for _, metric, unit in COUNTED])
+        own += [[title, f['metric'],
+                 '–' if 'ours' not in f else 'yes' if f['ours'] is True else
+                 'no' if f['ours'] is False else '%.6g' % f['ours'],
+                 f.get('bar', '–'),
+                 {True: 'yes', False: '**no**'}.get(f['ok'], 'not known')]
+                for f in row['figures'] if f['metric'] not in metrics]
+    return '%s\n\n%s\n\n%s.' % (
+        table(['libkmb / Nsight Compute', 'µs'] +
+              [title for title, _, _ in COUNTED], beside),
+        table(['kernel', 'figure', 'libkmb', 'bar', 'held'], own),
+        source(data, 'counters'))
 
 
 def compared():

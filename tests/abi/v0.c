@@ -190,6 +190,7 @@ VALUE(KMB_BENCH_REQUIRE_LAUNCH, 128);
 VALUE(KMB_BENCH_REQUIRE_CHECK, 256);
 VALUE(KMB_BENCH_CONFIRM_COLD, 512);
 VALUE(KMB_BENCH_COUNTERS, 1024);
+VALUE(KMB_BENCH_KEEP_COUNTERS, 2048);
 VALUE(KMB_CODE_HASH_SIZE, 65);
 VALUE(KMB_CODE_HAS_ATTRIBUTES, 1);
 VALUE(KMB_CODE_HAS_OCCUPANCY, 2);
@@ -503,6 +504,7 @@ VALUE(KMB_REPLAY_LAUNCH, 1);
 VALUE(KMB_REPLAY_KERNEL, 2);
 VALUE(KMB_REPLAY_GRAPH, 3);
 VALUE(KMB_COUNTERS_LIST, 1);
+VALUE(KMB_COUNTERS_KEEP, 2);
 VALUE(KMB_COUNTERS_SOL_DRAM_READ, 0);
 VALUE(KMB_COUNTERS_SOL_DRAM_WRITE, 1);
 VALUE(KMB_COUNTERS_SOL_OCCUPANCY, 2);
@@ -1538,6 +1540,7 @@ SIGNATURE(kmb_comparison_write_json, int32_t (*)(const kmb_comparison *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_counters_read, int32_t (*)(kmb_device *,
     const kmb_bench_params *, const kmb_counters_params *, kmb_counters **));
+SIGNATURE(kmb_counters_release, int32_t (*)(kmb_device *));
 SIGNATURE(kmb_counters_destroy, void (*)(kmb_counters *));
 SIGNATURE(kmb_counters_get_info, int32_t (*)(const kmb_counters *,
     kmb_counters_info *));
@@ -1744,6 +1747,7 @@ static const function functions[] = {
     (function)kmb_comparison_write_text,
     (function)kmb_comparison_write_json,
     (function)kmb_counters_read,
+    (function)kmb_counters_release,
     (function)kmb_counters_destroy,
     (function)kmb_counters_get_info,
     (function)kmb_counters_row_count,
@@ -1804,7 +1808,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 167 ? 0 : 1;
+  return count == 168 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -108,6 +108,7 @@ KMB_BENCH_REQUIRE_LAUNCH = 128
 KMB_BENCH_REQUIRE_CHECK = 256
 KMB_BENCH_CONFIRM_COLD = 512
 KMB_BENCH_COUNTERS = 1024
+KMB_BENCH_KEEP_COUNTERS = 2048
 KMB_CODE_HASH_SIZE = 65
 KMB_CODE_HAS_ATTRIBUTES = 1
 KMB_CODE_HAS_OCCUPANCY = 2
@@ -421,6 +422,7 @@ KMB_REPLAY_LAUNCH = 1
 KMB_REPLAY_KERNEL = 2
 KMB_REPLAY_GRAPH = 3
 KMB_COUNTERS_LIST = 1
+KMB_COUNTERS_KEEP = 2
 KMB_COUNTERS_SOL_DRAM_READ = 0
 KMB_COUNTERS_SOL_DRAM_WRITE = 1
 KMB_COUNTERS_SOL_OCCUPANCY = 2
@@ -1900,6 +1902,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_comparison_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_comparison_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_counters_read": (c_int32, [c_void_p, POINTER(kmb_bench_params), POINTER(kmb_counters_params), POINTER(c_void_p)]),
+    "kmb_counters_release": (c_int32, [c_void_p]),
     "kmb_counters_destroy": (None, [c_void_p]),
     "kmb_counters_get_info": (c_int32, [c_void_p, POINTER(kmb_counters_info)]),
     "kmb_counters_row_count": (c_uint64, [c_void_p]),
