@@ -442,11 +442,13 @@ KMB_CALL_LAUNCH = 1
 KMB_CALL_GRAPH_LAUNCH = 2
 KMB_CALL_SYNC = 3
 KMB_CALL_OTHER = 4
+KMB_TRACE_NO_SHAPES = 1
 KMB_OP_HAS_DEVICE = 1
 KMB_OP_HAS_STREAM = 2
 KMB_OP_HAS_BYTES = 4
 KMB_OP_HAS_CORRELATION = 8
 KMB_OP_HAS_CALL = 16
+KMB_OP_HAS_SHAPE = 32
 KMB_GAPS_DEVICE = 1
 KMB_GAPS_FROM = 2
 KMB_GAPS_TO = 4
@@ -1552,7 +1554,7 @@ kmb_trace_params._fields_ = [
     ("progress", CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)),
     ("progress_user", c_void_p),
     ("format", c_int32),
-    ("reserved", c_uint32),
+    ("flags", c_uint32),
 ]
 
 kmb_trace_info._fields_ = [
@@ -1583,6 +1585,12 @@ kmb_trace_op._fields_ = [
     ("call", c_uint64),
     ("kind", c_int32),
     ("flags", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
 ]
 
 kmb_trace_call._fields_ = [
