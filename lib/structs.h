@@ -53,6 +53,7 @@
 #define KMBI_PAYOFF_CHANGE_V1 KMBI_V1(kmb_payoff_change, reserved)
 #define KMBI_PAYOFF_PARAMS_V1 KMBI_V1(kmb_payoff_params, reserved)
 #define KMBI_PAYOFF_SUMMARY_V1 KMBI_V1(kmb_payoff_summary, reserved)
+#define KMBI_PAYOFF_SHAPE_V1 KMBI_V1(kmb_payoff_shape, reserved)
 #define KMBI_COMM_OPS_V1 KMBI_V1(kmb_comm_ops, size)
 #define KMBI_COMM_PARAMS_V1 KMBI_V1(kmb_comm_params, multicast)
 #define KMBI_RANK_V1 KMBI_V1(kmb_rank, node)

@@ -540,8 +540,11 @@ VALUE(KMB_PAYOFF_HAS_ISOLATED, 1);
 VALUE(KMB_PAYOFF_HAS_ISOLATED_INTERVAL, 2);
 VALUE(KMB_PAYOFF_IS_COLD, 4);
 VALUE(KMB_PAYOFF_IS_WARM, 8);
+VALUE(KMB_PAYOFF_HAS_SHAPE, 16);
 VALUE(KMB_PAYOFF_ALL_NAMES, 1);
 VALUE(KMB_PAYOFF_ANY_DEVICE, 2);
+VALUE(KMB_PAYOFF_ALL_SHAPES, 4);
+VALUE(KMB_PAYOFF_ONE_SHAPE, 8);
 VALUE(KMB_PAYOFF_MATCHED, 1);
 VALUE(KMB_PAYOFF_PREDICTED, 2);
 VALUE(KMB_PAYOFF_HAS_STEP_INTERVAL, 4);
@@ -550,6 +553,9 @@ VALUE(KMB_PAYOFF_STEP_DIFFERS, 16);
 VALUE(KMB_PAYOFF_OTHER_DEVICE, 32);
 VALUE(KMB_PAYOFF_RECORDS_DROPPED, 64);
 VALUE(KMB_PAYOFF_STREAMS_APART, 128);
+VALUE(KMB_PAYOFF_SHAPES_KNOWN, 256);
+VALUE(KMB_PAYOFF_BY_SHAPE, 512);
+VALUE(KMB_PAYOFF_SCALED, 1);
 VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
@@ -1262,7 +1268,13 @@ MEMBER(kmb_payoff_change, isolated_low_ns, 64, 8, double);
 MEMBER(kmb_payoff_change, isolated_high_ns, 72, 8, double);
 MEMBER(kmb_payoff_change, flags, 80, 4, uint32_t);
 MEMBER(kmb_payoff_change, reserved, 84, 4, uint32_t);
-GROWS(kmb_payoff_change, 88);
+MEMBER(kmb_payoff_change, grid_x, 88, 4, uint32_t);
+MEMBER(kmb_payoff_change, grid_y, 92, 4, uint32_t);
+MEMBER(kmb_payoff_change, grid_z, 96, 4, uint32_t);
+MEMBER(kmb_payoff_change, block_x, 100, 4, uint32_t);
+MEMBER(kmb_payoff_change, block_y, 104, 4, uint32_t);
+MEMBER(kmb_payoff_change, block_z, 108, 4, uint32_t);
+GROWS(kmb_payoff_change, 112);
 
 MEMBER(kmb_payoff_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_params, hooks, 8, 8, const kmb_hooks *);
@@ -1270,7 +1282,13 @@ MEMBER(kmb_payoff_params, kernel, 16, 8, const char *);
 MEMBER(kmb_payoff_params, range, 24, 8, const char *);
 MEMBER(kmb_payoff_params, flags, 32, 4, uint32_t);
 MEMBER(kmb_payoff_params, reserved, 36, 4, uint32_t);
-GROWS(kmb_payoff_params, 40);
+MEMBER(kmb_payoff_params, grid_x, 40, 4, uint32_t);
+MEMBER(kmb_payoff_params, grid_y, 44, 4, uint32_t);
+MEMBER(kmb_payoff_params, grid_z, 48, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_x, 52, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_y, 56, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_z, 60, 4, uint32_t);
+GROWS(kmb_payoff_params, 64);
 
 MEMBER(kmb_payoff_summary, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_summary, verdict, 8, 8, const char *);
@@ -1297,12 +1315,28 @@ MEMBER(kmb_payoff_summary, graph_ns, 168, 8, double);
 MEMBER(kmb_payoff_summary, graph_after_ns, 176, 8, double);
 MEMBER(kmb_payoff_summary, flags, 184, 4, uint32_t);
 MEMBER(kmb_payoff_summary, reserved, 188, 4, uint32_t);
-GROWS(kmb_payoff_summary, 192);
+MEMBER(kmb_payoff_summary, shapes, 192, 8, uint64_t);
+MEMBER(kmb_payoff_summary, other_launches, 200, 8, uint64_t);
+GROWS(kmb_payoff_summary, 208);
 
 MEMBER(kmb_payoff_candidate, name, 0, 8, const char *);
 MEMBER(kmb_payoff_candidate, launches, 8, 8, uint64_t);
 MEMBER(kmb_payoff_candidate, total_ns, 16, 8, uint64_t);
 FINAL(kmb_payoff_candidate, 24);
+
+MEMBER(kmb_payoff_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_shape, name, 8, 8, const char *);
+MEMBER(kmb_payoff_shape, launches, 16, 8, uint64_t);
+MEMBER(kmb_payoff_shape, total_ns, 24, 8, uint64_t);
+MEMBER(kmb_payoff_shape, grid_x, 32, 4, uint32_t);
+MEMBER(kmb_payoff_shape, grid_y, 36, 4, uint32_t);
+MEMBER(kmb_payoff_shape, grid_z, 40, 4, uint32_t);
+MEMBER(kmb_payoff_shape, block_x, 44, 4, uint32_t);
+MEMBER(kmb_payoff_shape, block_y, 48, 4, uint32_t);
+MEMBER(kmb_payoff_shape, block_z, 52, 4, uint32_t);
+MEMBER(kmb_payoff_shape, flags, 56, 4, uint32_t);
+MEMBER(kmb_payoff_shape, reserved, 60, 4, uint32_t);
+GROWS(kmb_payoff_shape, 64);
 
 MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
@@ -1360,6 +1394,7 @@ SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
 SIGNATURE(kmb_payoff_change_init, kmb_payoff_change (*)(void));
 SIGNATURE(kmb_payoff_params_init, kmb_payoff_params (*)(void));
 SIGNATURE(kmb_payoff_summary_init, kmb_payoff_summary (*)(void));
+SIGNATURE(kmb_payoff_shape_init, kmb_payoff_shape (*)(void));
 SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
@@ -1602,6 +1637,8 @@ SIGNATURE(kmb_payoff_get_summary, int32_t (*)(const kmb_payoff *,
     kmb_payoff_summary *));
 SIGNATURE(kmb_payoff_get_candidate, int32_t (*)(const kmb_payoff *, uint64_t,
     kmb_payoff_candidate *));
+SIGNATURE(kmb_payoff_get_shape, int32_t (*)(const kmb_payoff *, uint64_t,
+    kmb_payoff_shape *));
 SIGNATURE(kmb_payoff_note_count, uint64_t (*)(const kmb_payoff *));
 SIGNATURE(kmb_payoff_note, const char *(*)(const kmb_payoff *, uint64_t));
 SIGNATURE(kmb_payoff_write_text, int32_t (*)(const kmb_payoff *,
@@ -1779,6 +1816,7 @@ static const function functions[] = {
     (function)kmb_payoff_destroy,
     (function)kmb_payoff_get_summary,
     (function)kmb_payoff_get_candidate,
+    (function)kmb_payoff_get_shape,
     (function)kmb_payoff_note_count,
     (function)kmb_payoff_note,
     (function)kmb_payoff_write_text,
@@ -1801,7 +1839,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 167 ? 0 : 1;
+  return count == 168 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -458,8 +458,11 @@ KMB_PAYOFF_HAS_ISOLATED = 1
 KMB_PAYOFF_HAS_ISOLATED_INTERVAL = 2
 KMB_PAYOFF_IS_COLD = 4
 KMB_PAYOFF_IS_WARM = 8
+KMB_PAYOFF_HAS_SHAPE = 16
 KMB_PAYOFF_ALL_NAMES = 1
 KMB_PAYOFF_ANY_DEVICE = 2
+KMB_PAYOFF_ALL_SHAPES = 4
+KMB_PAYOFF_ONE_SHAPE = 8
 KMB_PAYOFF_MATCHED = 1
 KMB_PAYOFF_PREDICTED = 2
 KMB_PAYOFF_HAS_STEP_INTERVAL = 4
@@ -468,6 +471,9 @@ KMB_PAYOFF_STEP_DIFFERS = 16
 KMB_PAYOFF_OTHER_DEVICE = 32
 KMB_PAYOFF_RECORDS_DROPPED = 64
 KMB_PAYOFF_STREAMS_APART = 128
+KMB_PAYOFF_SHAPES_KNOWN = 256
+KMB_PAYOFF_BY_SHAPE = 512
+KMB_PAYOFF_SCALED = 1
 KMB_RECORD_NO_CALLS = 1
 
 # Names, as in the maps of the headers.
@@ -963,6 +969,10 @@ class kmb_payoff_summary(ctypes.Structure):
 
 
 class kmb_payoff_candidate(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_shape(ctypes.Structure):
     """Fields below."""
 
 
@@ -1730,6 +1740,12 @@ kmb_payoff_change._fields_ = [
     ("isolated_high_ns", c_double),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
 ]
 
 kmb_payoff_params._fields_ = [
@@ -1739,6 +1755,12 @@ kmb_payoff_params._fields_ = [
     ("range", c_char_p),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
 ]
 
 kmb_payoff_summary._fields_ = [
@@ -1767,12 +1789,29 @@ kmb_payoff_summary._fields_ = [
     ("graph_after_ns", c_double),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("shapes", c_uint64),
+    ("other_launches", c_uint64),
 ]
 
 kmb_payoff_candidate._fields_ = [
     ("name", c_char_p),
     ("launches", c_uint64),
     ("total_ns", c_uint64),
+]
+
+kmb_payoff_shape._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("launches", c_uint64),
+    ("total_ns", c_uint64),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
 ]
 
 kmb_record_params._fields_ = [
@@ -1935,6 +1974,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_payoff_destroy": (None, [c_void_p]),
     "kmb_payoff_get_summary": (c_int32, [c_void_p, POINTER(kmb_payoff_summary)]),
     "kmb_payoff_get_candidate": (c_int32, [c_void_p, c_uint64, POINTER(kmb_payoff_candidate)]),
+    "kmb_payoff_get_shape": (c_int32, [c_void_p, c_uint64, POINTER(kmb_payoff_shape)]),
     "kmb_payoff_note_count": (c_uint64, [c_void_p]),
     "kmb_payoff_note": (c_char_p, [c_void_p, c_uint64]),
     "kmb_payoff_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
