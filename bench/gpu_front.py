@@ -4,9 +4,11 @@ figures beside their bars."""
 import ctypes
 import datetime
 import json
+import os
 import statistics
 import subprocess
 
+from kmb import _abi
 from kmb._library import check, lib, text, written
 
 RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
@@ -78,7 +80,8 @@ class Recording:
 
 
 def capture_code(device, call, folder):
-    """The code objects that ran in call(), saved as FOLDER/KERNEL.cubin."""
+    """The code objects that ran in call(), saved as FOLDER/KERNEL.cubin. The
+    kernels that ran: name, file, sha256 and, without an image, why."""
     raised = []
 
     def run(_user):
@@ -96,9 +99,27 @@ def capture_code(device, call, folder):
         raise raised[0]
     check(status)
     try:
+        os.makedirs(folder, exist_ok=True)
         check(lib.kmb_code_save(code, folder.encode()))
+        return kernels_of(code)
     finally:
         lib.kmb_code_destroy(code)
+
+
+def kernels_of(code):
+    """What a capture says of each kernel."""
+    info = _abi.kmb_code_info()
+    info.struct_size = ctypes.sizeof(info)
+    check(lib.kmb_code_get_info(code, ctypes.byref(info)))
+    found = []
+    for i in range(info.kernels):
+        one = _abi.kmb_code_kernel()
+        one.struct_size = ctypes.sizeof(one)
+        check(lib.kmb_code_get_kernel(code, i, ctypes.byref(one)))
+        found.append({key: text(value) for key, value in [
+            ('name', one.name), ('file', one.file), ('sha256', one.hash),
+            ('reason', one.reason)] if value})
+    return found
 
 
 def declare():

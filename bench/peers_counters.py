@@ -1,116 +1,214 @@
 #!/usr/bin/env python3
 """Counters of ours beside those that Nsight Compute read of the same kernels,
-and beside the bars: JSON and a table.
+and beside the bars: JSON and a table. Where its page is absent, or a kernel or
+a figure in it, that is said and not judged.
 
 usage: peers_counters.py metrics
-       peers_counters.py compare COUNTERS.json NCU.csv OUT.json"""
+       peers_counters.py compare COUNTERS.json NCU.csv OUT.json
+Exit status: 1 if a figure missed its bar."""
 import csv
 import json
+import math
 import sys
 
 # Points of a percentage, for kernels of at least 50 us and below; share of
-# bytes; of a warm read: cold_ratio and rate of hits; wall time in ms.
+# bytes; of a warm read: cold_ratio, rate of hits, bytes; wall time in ms.
 POINTS_LONG, POINTS_SHORT, LONG_US, BYTES = 2, 4, 50, 0.01
-RATIO, WARM_RATIO, WARM_HITS, WALL_MS = 0.02, 0.02, 90, 500
+RATIO, WARM_RATIO, WARM_HITS, WARM_BYTES, WALL_MS = 0.02, 0.02, 90, 0.01, 500
 HIT = 'lts__t_sector_hit_rate.pct'
-READ = 'dram__bytes_read.sum'
-NAME, PRODUCT = 'Kernel Name', 'bf16 product'
+READ, WRITTEN = 'dram__bytes_read.sum', 'dram__bytes_write.sum'
+NAME, PRODUCT, SMALL = 'Kernel Name', 'bf16 product', 'read 8 MiB'
 COMPARED = ['sm__throughput.avg.pct_of_peak_sustained_elapsed',
             'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed',
             HIT, 'sm__warps_active.avg.pct_of_peak_sustained_active',
-            READ]
+            READ, WRITTEN]
+# Base units were asked for; the rest in case that is not heeded.
+BYTE_UNITS = {'': 1, 'byte': 1, 'Kbyte': 1e3, 'Mbyte': 1e6, 'Gbyte': 1e9,
+              'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9}
+
+
+def number(metric, text, unit):
+    """Of a cell such as 8,391,424; None: it holds none."""
+    try:
+        value = float(text.replace(',', ''))
+        if 'bytes' in metric:
+            value *= BYTE_UNITS[unit or '']
+    except (ValueError, KeyError):
+        return None
+    return value if math.isfinite(value) else None
 
 
 def read_ncu(path):
-    """Rows of the raw page: below a line of names one of units. ncu's own
-    messages may precede them."""
-    with open(path, encoding='utf-8') as file:
-        lines = [l for l in file if l.startswith('"')]
-    rows = list(csv.DictReader(lines))
-    return [{k: v if k == NAME else float(v.replace(',', ''))
-             for k, v in row.items() if k in COMPARED + [NAME] and v}
-            for row in rows if row.get('ID')]
+    """Its kernels in order of launch, each {NAME: ..., metric: value or None},
+    and why there are none. The raw page: a line of names, one of units, then a
+    line for each launch; ncu's own messages, which begin with ==, may stand
+    around it."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as file:
+            lines = [line for line in file if line.strip()]
+    except OSError as error:
+        return [], 'no page of ncu: %s' % error.strerror
+    head = next((i for i, line in enumerate(lines)
+                 if line.startswith('"') and '"%s"' % NAME in line), None)
+    if head is None:
+        said = [line.strip() for line in lines
+                if line.startswith(('==ERROR==', '==WARNING=='))]
+        return [], 'ncu made no page: %s' % (said[0] if said else
+                                             'its file holds no table')
+    units, kernels = {}, []
+    for row in csv.DictReader(line for line in lines[head:]
+                              if line.startswith('"')):
+        if not row.get('ID'):
+            units = units or row
+            continue
+        kernel = {m: number(m, row[m], units.get(m))
+                  for m in COMPARED if row.get(m)}
+        kernels.append({NAME: row.get(NAME) or '', **kernel})
+    return kernels, '' if kernels else 'ncu saw no kernel'
 
 
-def matched(cold, ncu):
-    """Each of ours with its kernel there: the tests' own in order, and the
-    first other one for the product. What is not there gives {}."""
-    own = iter([r for r in ncu if r.get(NAME, '').startswith('test_')])
-    other = iter([r for r in ncu if not r.get(NAME, '').startswith('test_')])
-    return [(row, next(other if row['name'] == PRODUCT else own, {}))
-            for row in cold]
+def is_own(name):
+    return name.startswith('test_')
 
 
-def bar(metric, ours, time_us):
+def is_kernel(name, of_ours):
+    """ncu demangles and may add the parameters."""
+    return bool(of_ours) and (name == of_ours or
+                              name.startswith(of_ours + '('))
+
+
+def matched(cold, ncu, why):
+    """Each of ours with its kernel there, and why there is none. The tests'
+    own were launched in the same order; the product's is found by its name,
+    else it is the only other one."""
+    own = [r for r in ncu if is_own(r[NAME])]
+    others = [r for r in ncu if not is_own(r[NAME])]
+    ours = [r for r in cold if r['name'] != PRODUCT]
+    pairs = []
+    for row in cold:
+        if row['name'] != PRODUCT:
+            other = own[ours.index(row)] if len(own) == len(ours) else None
+            reason = 'ncu saw %d kernels of the tests, not %d' % (
+                len(own), len(ours))
+        else:
+            named = [r for r in others if is_kernel(r[NAME],
+                                                    row.get('kernel'))]
+            other = named[0] if named else \
+                others[0] if len(others) == 1 else None
+            reason = 'ncu saw %d others, none of the name %s' % (
+                len(others), row.get('kernel'))
+        if other and is_own(other[NAME]) and row.get('kernel') and \
+                not is_kernel(other[NAME], row['kernel']):
+            reason = 'in its place ncu saw %s' % other[NAME]
+            other = None
+        pairs.append((row, other, why or reason))
+    return pairs
+
+
+def allowed(row, metric, value):
+    """None: it is shown, not judged. What a kernel that writes nothing has
+    written is what was dirty before it, which ncu flushes."""
     if metric == READ:
-        return BYTES * ours
-    return POINTS_LONG if time_us >= LONG_US else POINTS_SHORT
+        return BYTES * value
+    if metric == WRITTEN:
+        return BYTES * (value + row['metrics'].get(READ, 0)) \
+            if row.get('writes') else None
+    if row.get('time_us') is None:
+        return POINTS_LONG
+    return POINTS_LONG if row['time_us'] >= LONG_US else POINTS_SHORT
 
 
-def beside(row, theirs):
+def beside(row, theirs, why):
     figures = []
     for metric in COMPARED:
-        if metric not in row['metrics'] or metric not in theirs:
-            figures.append({'metric': metric, 'ok': False,
-                            'why': 'one of the two lacks it'})
+        ours = row.get('metrics', {}).get(metric)
+        ncu = (theirs or {}).get(metric)
+        figure = {'metric': metric, 'ok': None}
+        figures.append(figure)
+        if ours is not None:
+            figure['ours'] = ours
+        if ncu is not None:
+            figure['ncu'] = ncu
+        if ours is None or ncu is None:
+            figure['bar'] = why if theirs is None else \
+                '%s has no number of it' % ('ncu' if ncu is None else 'ours')
             continue
-        ours = row['metrics'][metric]
-        allowed = bar(metric, ours, row['time_us'])
-        figures.append({'metric': metric, 'ours': ours,
-                        'ncu': theirs[metric], 'allowed': allowed,
-                        'ok': abs(ours - theirs[metric]) <= allowed})
+        limit = allowed(row, metric, ncu)
+        if limit is None:
+            figure['bar'], figure['ok'] = 'shown beside ncu\'s %.6g' % ncu, True
+            continue
+        figure['allowed'] = limit
+        figure['ok'] = abs(ours - ncu) <= limit
     return figures
+
+
+def judged(name, value, bar, holds):
+    """A figure that is not known is absent, not missed."""
+    figure = {'metric': name, 'bar': bar,
+              'ok': None if value is None else holds(value)}
+    if value is not None:
+        figure['ours'] = value
+    return figure
 
 
 def own(row):
     """What needs nobody beside it."""
-    warm = row['state'] == 'warm'
-    reads = row['name'].startswith('read 8 MiB')
+    warm, metrics = row['state'] == 'warm', row.get('metrics', {})
     figures = []
-    if reads:
-        ratio = row['cold_ratio']
-        figures.append({'metric': 'cold_ratio', 'ours': ratio,
-                        'bar': '< %g' % WARM_RATIO if warm
-                        else '1 +- %g' % RATIO,
-                        'ok': ratio < WARM_RATIO if warm
-                        else abs(ratio - 1) <= RATIO})
-        first, second = row['wall_ms']
-        figures.append({'metric': 'wall_ms', 'ours': first,
-                        'bar': '<= %d' % WALL_MS,
-                        'ok': first <= WALL_MS})
-        figures.append({'metric': 'second wall_ms', 'ours': second,
-                        'bar': 'half of the first',
-                        'ok': warm or second <= first / 2})
-    if warm:
-        hits, share = row['metrics'][HIT], row['metrics'][READ] / (8 << 20)
-        figures += [{'metric': HIT, 'ours': hits, 'bar': '> %d' % WARM_HITS,
-                     'ok': hits > WARM_HITS},
-                    {'metric': READ + ' over touched', 'ours': share,
-                     'bar': '< 0.01', 'ok': share < 0.01}]
+    if row['name'] == SMALL:
+        ratio = row.get('cold_ratio')
+        figures.append(judged('confirm_cold ratio', ratio, '< %g' % WARM_RATIO,
+                              lambda r: r < WARM_RATIO) if warm else
+                       judged('confirm_cold ratio', ratio, '1 +- %g' % RATIO,
+                              lambda r: abs(r - 1) <= RATIO))
+        first, second = row.get('wall_ms', [None, None])
+        figures.append(judged('first call, ms', first, '<= %d' % WALL_MS,
+                              lambda ms: ms <= WALL_MS))
+        if not warm:
+            figures.append(judged('second call, ms', second,
+                                  '<= half of the first',
+                                  lambda ms: ms <= first / 2))
+    if row['name'] == SMALL and warm:
+        read = metrics.get(READ)
+        figures += [judged('L2 hit rate, %', metrics.get(HIT),
+                           '> %d' % WARM_HITS, lambda hits: hits > WARM_HITS),
+                    judged('DRAM bytes read over touched',
+                           None if read is None else read / (8 << 20),
+                           '< %g' % WARM_BYTES, lambda s: s < WARM_BYTES)]
+    if 'occupancy' in row and row['name'] != PRODUCT and not warm:
+        figures.append(judged('the driver counts as many blocks',
+                              row['occupancy']['checked'], 'yes', bool))
     return figures
+
+
+def show(rows):
+    for row in rows:
+        for f in row['figures']:
+            print('%-22s %-5s %-64s %14s %14s %s' % (
+                row['name'], row['state'], f['metric'],
+                '%.6g' % f['ours'] if 'ours' in f else '-',
+                '%.6g' % f['ncu'] if 'ncu' in f else '-',
+                {True: 'ok', False: 'FAILED'}.get(
+                    f['ok'], 'absent: ' + f.get('bar', ''))))
 
 
 def compare(ours, theirs, out):
     with open(ours, encoding='utf-8') as file:
         document = json.load(file)
-    cold = [r for r in document['counters'] if r['state'] == 'cold']
-    for row in document['counters']:
+    rows = document['counters']
+    for row in rows:
         row['figures'] = own(row)
-    for row, other in matched(cold, read_ncu(theirs)):
-        row['ncu_kernel'] = other.get(NAME)
-        row['figures'] += beside(row, other)
-    failed = 0
-    for row in document['counters']:
-        for f in row['figures']:
-            failed += not f['ok']
-            print('%-22s %-5s %-64s %14.6g %14s %s' % (
-                row['name'], row['state'], f['metric'],
-                f.get('ours', float('nan')),
-                '%.6g' % f['ncu'] if 'ncu' in f else '-',
-                'ok' if f['ok'] else 'FAILED'))
+    kernels, why = read_ncu(theirs)
+    cold = [r for r in rows if r['state'] == 'cold']
+    for row, other, reason in matched(cold, kernels, why):
+        row['ncu_kernel'] = other[NAME] if other else None
+        row['figures'] += beside(row, other, reason)
+    show(rows)
     with open(out, 'w', encoding='utf-8') as file:
         json.dump(document, file, indent=1)
-    return failed != 0
+        file.write('\n')
+    states = [f['ok'] for row in rows for f in row['figures']]
+    return int(False in states)
 
 
 def main(arguments):

@@ -5,6 +5,7 @@
 #include "structs.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const char *const sol[] = {
 #define METRIC(name, place, metric, unit, text) [place] = (metric),
@@ -60,13 +61,22 @@ static const char *mode_name(kmb_replay replay, bool graph) {
   }
 }
 
-static kmb_counters *create(const kmbi_memory *memory) {
+static kmb_counters *create(kmb_device *device) {
+  const kmbi_memory *memory = &device->memory;
   kmb_counters *c = kmbi_alloc(memory, 1, sizeof *c);
   if (!c) return NULL;
   c->memory = *memory;
   kmbi_arena_init(&c->arena, memory);
   c->info = kmb_counters_info_init();
+  c->since = kmbi_now(device);
   return c;
+}
+
+void kmbi_counters_step(kmbi_run *run, kmb_counters *c,
+                        kmbi_counter_step step) {
+  double now = kmbi_now(run->device);
+  c->took[step] += now - c->since;
+  c->since = now;
 }
 
 void kmb_counters_destroy(kmb_counters *counters) {
@@ -103,6 +113,23 @@ static void say(kmbi_run *run, const kmb_counters *c) {
            kmbi_cache_name(c->info.cache));
 }
 
+/* What the backend did in its part of it is the backend's to say. */
+static void say_steps(kmbi_run *run, const kmb_counters *c) {
+  static const char *const names[KMBI_COUNTERS_STEPS] = {
+      "open the trace", "trace", "close the trace", "ask the driver",
+      "open counters",  "count", "close counters"};
+  char text[256];
+  double total = 0;
+  size_t used = 0;
+  for (int i = 0; i < KMBI_COUNTERS_STEPS; i++) {
+    total += c->took[i];
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.1f",
+                             i ? ", " : "", names[i], c->took[i] / 1e6);
+  }
+  kmbi_log(run->device, KMB_LOG_DEBUG, "counters took %.1f ms: %s", total / 1e6,
+           text);
+}
+
 static kmb_status collect(kmbi_run *run, const kmb_counters_params *p,
                           kmb_counters *c) {
   kmb_device *device = run->device;
@@ -121,6 +148,7 @@ static kmb_status collect(kmbi_run *run, const kmb_counters_params *p,
                    run->choice.cache, 0};
   kmb_status status = device->ops->counters_open(device->self, &desc, &request,
                                                  &session, &c->info.passes);
+  kmbi_counters_step(run, c, KMBI_COUNTERS_OPEN);
   if (status) return status;
   say(run, c);
   bool list = p->flags & KMB_COUNTERS_LIST;
@@ -128,7 +156,10 @@ static kmb_status collect(kmbi_run *run, const kmb_counters_params *p,
   if (!status && !list)
     status = device->ops->counters_collect(device->self, session, keep, c,
                                            &c->info.taken);
+  kmbi_counters_step(run, c, KMBI_COUNTERS_COLLECT);
   device->ops->counters_close(device->self, session);
+  kmbi_counters_step(run, c, KMBI_COUNTERS_CLOSE);
+  if (!status) say_steps(run, c);
   return status;
 }
 
@@ -143,6 +174,7 @@ static kmb_status take(kmbi_run *run, const kmb_counters_params *p,
       c->info.replay, run->p.graphs || run->p.launch_mode == KMB_LAUNCH_GRAPH);
   if (!status) status = kmbi_counters_choose(c, p);
   if (!status && launches) status = kmbi_counters_launches(run, c);
+  kmbi_counters_step(run, c, KMBI_COUNTERS_DRIVER);
   return status ? status : collect(run, p, c);
 }
 
@@ -158,7 +190,7 @@ kmb_status kmbi_counters_take(kmbi_run *run, const kmb_counters_params *caller,
     status = kmbi_fail(KMB_ERR_UNSUPPORTED,
                        "backend %s has no hardware counters", ops->name);
   if (status) return status;
-  c = create(&run->device->memory);
+  c = create(run->device);
   if (!c) return kmbi_fail(KMB_ERR_NOMEM, "no memory for counters");
   status = take(run, &params, launches, c);
   if (status)
@@ -190,8 +222,13 @@ kmb_status kmb_counters_read(kmb_device *device, const kmb_bench_params *bench,
   kmbi_error_state before;
   kmbi_error_save(&before);
   kmbi_run run;
+  double began = kmbi_now(device);
   status = kmbi_run_begin(&run, device, bench);
   if (!status) status = prepare(&run);
+  if (!status)
+    kmbi_log(device, KMB_LOG_DEBUG,
+             "counters: cache and buffers were prepared in %.1f ms",
+             (kmbi_now(device) - began) / 1e6);
   if (!status) status = kmbi_counters_take(&run, params, true, out);
   if (!status) kmbi_error_restore(&before);
   kmbi_callback_failed(status, &before);

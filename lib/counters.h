@@ -23,6 +23,18 @@ typedef struct kmbi_counter_launch {
   const char *why; /* the occupancy is not known; NULL: it is */
 } kmbi_counter_launch;
 
+/* Where the time of a call goes: the log tells, no result. */
+typedef enum kmbi_counter_step {
+  KMBI_COUNTERS_TRACE_OPEN,
+  KMBI_COUNTERS_TRACE,
+  KMBI_COUNTERS_TRACE_CLOSE,
+  KMBI_COUNTERS_DRIVER, /* is asked about launches */
+  KMBI_COUNTERS_OPEN,
+  KMBI_COUNTERS_COLLECT,
+  KMBI_COUNTERS_CLOSE,
+  KMBI_COUNTERS_STEPS
+} kmbi_counter_step;
+
 struct kmb_counters {
   kmbi_memory memory; /* that this itself came from */
   kmbi_arena arena;   /* everything below lives in it */
@@ -34,7 +46,12 @@ struct kmb_counters {
   uint64_t ranges;
   double *values; /* ranges × metric_count; NaN: none */
   uint64_t metric_count;
+  double since;                     /* when the last step ended */
+  double took[KMBI_COUNTERS_STEPS]; /* ns */
 };
+
+/* A step ends here. */
+void kmbi_counters_step(kmbi_run *run, kmb_counters *c, kmbi_counter_step step);
 
 /* For a run that is prepared. With `launches`, how its kernels were launched is
  * compared with what the driver says, for which it is launched once more. */

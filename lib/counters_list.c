@@ -71,9 +71,12 @@ kmb_status kmbi_counters_list(kmbi_run *run, bool any, kmb_counters *c) {
       kmbi_arena_alloc(&c->arena, KMBI_COUNTER_KERNELS, sizeof *c->kernels);
   if (!c->kernels) return kmbi_fail(KMB_ERR_NOMEM, "no memory for a list");
   kmb_status status = kmbi_plan_open(run, &choice, 1, run->p.launch, &plan);
+  kmbi_counters_step(run, c, KMBI_COUNTERS_TRACE_OPEN);
   if (status) return status;
   status = trace(run, plan, &l);
+  kmbi_counters_step(run, c, KMBI_COUNTERS_TRACE);
   kmbi_plan_close(run, plan);
+  kmbi_counters_step(run, c, KMBI_COUNTERS_TRACE_CLOSE);
   if (!l.seen && l.others && any) c->info.replay = KMB_REPLAY_GRAPH;
   return status ? status : judge(c, l.seen, l.others);
 }

@@ -46,6 +46,26 @@ static void find_least(kmb_occupancy *o, kmbi_arena *arena) {
   o->limit = kmbi_arena_copy(arena, text);
 }
 
+/* What is given out is what the code needs, rounded up to a step: a tracer may
+ * tell the one where the driver's attributes tell the other. */
+static bool agree(const kmb_occupancy *o, uint64_t needed, uint64_t given) {
+  uint64_t step = o->register_step;
+  return needed == given ||
+         (step && given > needed && given % step == 0 && given - needed < step);
+}
+
+/* Where they differ both are told: the launch's registers are those given. */
+static const char *explain(const kmb_op *op, const kmbi_driver_count *driver,
+                           kmbi_arena *arena) {
+  if (driver->registers == op->registers) return "";
+  const char *text = kmbi_arena_format(
+      arena,
+      "; a thread is given %u registers (the trace), its code needs %llu (the "
+      "driver's attributes)",
+      (unsigned)op->registers, (unsigned long long)driver->registers);
+  return text ? text : ""; /* the arena knows */
+}
+
 /* The driver knows more than the four limits, such as clusters and barriers. */
 static void judge(kmb_occupancy *o, const kmb_op *op,
                   const kmbi_driver_count *driver, kmbi_arena *arena) {
@@ -53,7 +73,7 @@ static void judge(kmb_occupancy *o, const kmb_op *op,
     o->check = driver->why;
     return;
   }
-  if (driver->registers != op->registers ||
+  if (!agree(o, driver->registers, op->registers) ||
       driver->static_shared != op->static_shared) {
     o->check = kmbi_arena_format(
         arena,
@@ -64,16 +84,18 @@ static void judge(kmb_occupancy *o, const kmb_op *op,
         (unsigned)op->static_shared);
     return;
   }
+  const char *more = explain(op, driver, arena);
   if (driver->blocks == o->blocks) {
     o->flags |= KMB_OCCUPANCY_CHECKED;
-    o->check = "the driver counts as many blocks";
+    o->check =
+        kmbi_arena_format(arena, "the driver counts as many blocks%s", more);
     return;
   }
   o->check = kmbi_arena_format(
       arena,
       "the driver counts %llu blocks a unit, registers, shared memory, warps "
-      "and blocks suffice for %llu: something else binds",
-      (unsigned long long)driver->blocks, (unsigned long long)o->blocks);
+      "and blocks suffice for %llu: something else binds%s",
+      (unsigned long long)driver->blocks, (unsigned long long)o->blocks, more);
   o->blocks = driver->blocks;
   o->limit = NULL;
 }

@@ -290,14 +290,21 @@ static uint64_t count_steps(const kmb_gaps *select) {
   return count;
 }
 
+static bool knows_added(const kmb_trace *trace) {
+  return trace->driver_added || trace->runtime_added;
+}
+
 static kmb_status predict(kmb_payoff *payoff) {
   kmb_payoff_summary *s = &payoff->summary;
   kmbi_replay replay;
   bool good = kmbi_replay_create(&replay, &payoff->select);
   if (good) {
-    s->step_ns = kmbi_replay_run(
-        &replay,
-        replay.trace->calls.count ? KMBI_REPLAY_HOST : KMBI_REPLAY_FREE, 1);
+    bool host = replay.trace->calls.count > 0;
+    s->recorded_ns = kmbi_replay_run(
+        &replay, host ? KMBI_REPLAY_RECORDED : KMBI_REPLAY_FREE, 1);
+    s->step_ns = host && knows_added(replay.trace)
+                     ? kmbi_replay_run(&replay, KMBI_REPLAY_HOST, 1)
+                     : s->recorded_ns;
     predict_step(payoff, &replay);
     s->graph_ns = kmbi_replay_run(&replay, KMBI_REPLAY_GRAPH, 1);
     s->graph_after_ns =

@@ -26,12 +26,14 @@ typedef struct kmbi_replay {
   /* Of each thread. */
   uint32_t *next; /* call to replay */
   uint32_t *last; /* what a thread replayed last, no part of another call */
+  double *begun;  /* when that started, as replayed */
   double *ready;  /* when that ended */
   double *bounds; /* first and last of each window */
   uint32_t windows;
   uint64_t waits;
   /* What each kind of dependency takes at least. */
   double stream_lag, launch_lag, wait_lag, sync_lag;
+  bool relieved; /* what recording added to calls is taken off */
 } kmbi_replay;
 
 /* Where none is seen to hold an operation up, in ns. */
@@ -43,10 +45,11 @@ enum {
 };
 
 typedef enum kmbi_replay_mode {
-  KMBI_REPLAY_HOST,  /* the host's own times are kept */
-  KMBI_REPLAY_FREE,  /* gaps keep their lengths */
-  KMBI_REPLAY_FIXED, /* gaps end when they ended */
-  KMBI_REPLAY_GRAPH  /* there are none of the host's */
+  KMBI_REPLAY_RECORDED, /* the host's own times are kept */
+  KMBI_REPLAY_HOST,     /* the same without what recording added to its calls */
+  KMBI_REPLAY_FREE,     /* gaps keep their lengths */
+  KMBI_REPLAY_FIXED,    /* gaps end when they ended */
+  KMBI_REPLAY_GRAPH     /* there are none of the host's */
 } kmbi_replay_mode;
 
 /* False without memory; release it even so. */
@@ -66,7 +69,7 @@ static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
 }
 
 /* As many as payoff_say.c may make. */
-enum { KMBI_PAYOFF_NOTES = 7 };
+enum { KMBI_PAYOFF_NOTES = 8 };
 
 /* Which shapes of the matching launches are scaled. */
 typedef enum kmbi_payoff_choice {

@@ -4,6 +4,7 @@
 #include "payoff.h"
 
 #include <float.h>
+#include <string.h>
 
 static const double none = -DBL_MAX;
 
@@ -35,36 +36,52 @@ static double call_end(const kmbi_replay *r, uint32_t rank) {
 
 /* A synchronisation that waited ends `tail` after what it waited for; one that
  * did not takes its own time. */
-static double sync_end(const kmbi_replay *r, uint32_t rank, double start) {
+static double sync_end(const kmbi_replay *r, uint32_t rank, double start,
+                       double added) {
   double begun = call_start(r, rank), ended = call_end(r, rank);
   uint32_t done = r->done[rank];
-  if (done == KMBI_NO_ROW) return start + (ended - begun);
+  if (done == KMBI_NO_ROW) return start + (ended - begun) - added;
   double tail = ended - end_of(r, done);
   bool waited = end_of(r, done) > begun;
   double own = waited ? smaller(tail, ended - begun) : ended - begun;
   double lag = waited ? tail : smaller(tail, r->sync_lag);
-  return larger(start + own, r->end[done] + lag);
+  return larger(start + own - added, r->end[done] + lag);
+}
+
+/* Of a call's time, by recording it. */
+static double added_to(const kmbi_replay *r, const kmbi_call *call) {
+  const kmb_trace *trace = r->trace;
+  if (!r->relieved) return 0;
+  const kmbi_name *name = kmbi_name_at(trace, call->name);
+  bool runtime = name->size >= 4 && memcmp(name->text, "cuda", 4) == 0;
+  return (double)(runtime ? trace->runtime_added : trace->driver_added);
 }
 
 /* The thread's next call, which is no part of another: what lies between two
- * calls takes as long as it did. */
+ * calls takes as long as it did. What recording added is partly in a call and
+ * partly behind it, so that a call may end before it started; but none starts
+ * before the one before it. */
 static void replay_call(kmbi_replay *r, uint32_t rank, uint32_t thread) {
   const kmb_trace *trace = r->trace;
   const kmbi_call *call = kmbi_call_at(trace, rank);
   uint32_t last = r->last[thread];
   double begun = call_start(r, rank), start = begun;
+  double added = added_to(r, call);
   if (last != KMBI_NO_ROW) {
     if (call->end <= kmbi_call_at(trace, last)->end) {
       r->shift[rank] = r->shift[last];
+      r->ready[thread] -= added;
       return;
     }
-    start = r->ready[thread] + (begun - call_end(r, last));
+    start = larger(r->begun[thread],
+                   r->ready[thread] + (begun - call_end(r, last)));
   }
   r->shift[rank] = start - begun;
   r->last[thread] = rank;
+  r->begun[thread] = start;
   r->ready[thread] = kmbi_name_at(trace, call->name)->kind == KMB_CALL_SYNC
-                         ? sync_end(r, rank, start)
-                         : start + (call_end(r, rank) - begun);
+                         ? sync_end(r, rank, start, added)
+                         : start + (call_end(r, rank) - begun) - added;
 }
 
 /* When a call starts, as replayed. */
@@ -121,7 +138,7 @@ static double gap_limit(const kmbi_replay *r) {
 static double starts_at(kmbi_replay *r, kmbi_replay_mode mode, uint32_t rank) {
   double start = start_of(r, rank), late = r->late[rank];
   double ready = after_device(r, rank, start);
-  if (mode == KMBI_REPLAY_HOST)
+  if (mode == KMBI_REPLAY_HOST || mode == KMBI_REPLAY_RECORDED)
     ready = larger(ready, after_host(r, rank, start));
   if (ready == none) return start;
   if (mode == KMBI_REPLAY_FIXED && late > gap_limit(r))
@@ -186,6 +203,7 @@ static double run_graph(kmbi_replay *r, double ratio) {
 double kmbi_replay_run(kmbi_replay *r, kmbi_replay_mode mode, double ratio) {
   const kmb_trace *trace = r->trace;
   forget_bounds(r);
+  r->relieved = mode == KMBI_REPLAY_HOST;
   if (mode == KMBI_REPLAY_GRAPH) return run_graph(r, ratio);
   rewind_threads(r);
   for (uint32_t i = 0; i < trace->ops.count; i++) {
@@ -214,12 +232,13 @@ static bool allocate(kmbi_replay *r) {
   r->shift = kmbi_alloc(m, calls, sizeof *r->shift);
   r->next = kmbi_alloc(m, threads, sizeof *r->next);
   r->last = kmbi_alloc(m, threads, sizeof *r->last);
+  r->begun = kmbi_alloc(m, threads, sizeof *r->begun);
   r->ready = kmbi_alloc(m, threads, sizeof *r->ready);
   r->bounds = kmbi_alloc(m, 2 * (size_t)r->windows, sizeof *r->bounds);
   bool all = kmbi_gaps_all(r->select);
   if (!all) r->window = kmbi_alloc(m, ops, sizeof *r->window);
   return r->before && r->wait && r->call && r->late && r->end && r->done &&
-         r->shift && r->next && r->last && r->ready && r->bounds &&
+         r->shift && r->next && r->last && r->begun && r->ready && r->bounds &&
          (all || r->window);
 }
 
@@ -238,6 +257,7 @@ void kmbi_replay_release(kmbi_replay *r) {
   kmbi_free(m, r->shift, calls, sizeof *r->shift);
   kmbi_free(m, r->next, threads, sizeof *r->next);
   kmbi_free(m, r->last, threads, sizeof *r->last);
+  kmbi_free(m, r->begun, threads, sizeof *r->begun);
   kmbi_free(m, r->ready, threads, sizeof *r->ready);
   kmbi_free(m, r->bounds, 2 * (size_t)r->windows, sizeof *r->bounds);
 }

@@ -203,6 +203,15 @@ static void note_limits(kmb_payoff *payoff) {
     note(payoff, "without calls of the host it is unknown which gaps are its "
                  "own: load the SQLite export of nsys, a torch profiler's "
                  "trace or a recording");
+  if (s->step_ns < s->recorded_ns)
+    note(payoff,
+         kmbi_arena_format(
+             &payoff->arena,
+             "recorded it took %s: recording adds %llu ns to each call of the "
+             "driver and %llu ns to each of the runtime, which is taken off",
+             time_text(payoff, s->recorded_ns),
+             (unsigned long long)trace->driver_added,
+             (unsigned long long)trace->runtime_added));
   if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
     note(payoff, "the ratio came without an interval: the prediction has none "
                  "of its own");

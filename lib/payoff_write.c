@@ -240,6 +240,7 @@ static void put_figures(kmbi_out *out, const kmb_payoff_summary *s) {
   put_f64(out, "in_step_total_ns", s->in_step_total_ns);
   put_f64(out, "overlapped_ns", s->overlapped_ns);
   put_f64(out, "step_ns", s->step_ns);
+  put_f64(out, "recorded_ns", s->recorded_ns);
   if (predicted) put_f64(out, "predicted_ns", s->predicted_ns);
   put_f64(out, "predicted_low_ns", s->predicted_low_ns);
   put_f64(out, "predicted_high_ns", s->predicted_high_ns);

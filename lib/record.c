@@ -258,6 +258,12 @@ static void take_dropped(void *ctx, uint64_t count) {
   trace->dropped = count;
 }
 
+static void take_added(void *ctx, uint64_t driver_ns, uint64_t runtime_ns) {
+  kmb_trace *trace = ctx;
+  trace->driver_added = driver_ns;
+  trace->runtime_added = runtime_ns;
+}
+
 /* The backend's part is gone afterwards. */
 static kmb_status finish(kmb_recording *recording) {
   kmb_device *device = recording->device;
@@ -265,7 +271,8 @@ static kmb_status finish(kmb_recording *recording) {
                                 .ctx = recording->trace,
                                 .op = take_op,
                                 .call = take_call,
-                                .dropped = take_dropped};
+                                .dropped = take_dropped,
+                                .added = take_added};
   kmb_status ranges = end_ranges(recording);
   kmb_status status = device->ops->record_end(device->self, recording->record,
                                               ranges ? NULL : &sink);

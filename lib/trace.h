@@ -85,7 +85,8 @@ struct kmb_trace {
   uint32_t *call_order;  /* by thread, start; NULL: as they are */
   uint32_t *range_order; /* by thread, start; NULL: as they are */
   uint64_t rows, invalid, dropped;
-  uint64_t tick; /* ns */
+  uint64_t tick;                        /* ns */
+  uint64_t driver_added, runtime_added; /* to a call, by recording, in ns */
   uint32_t last_lane, last_name;
   kmb_trace_format format;
   bool one_process; /* operations do not say to which process they belong */

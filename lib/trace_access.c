@@ -15,6 +15,8 @@ kmb_status kmb_trace_get_info(const kmb_trace *trace, kmb_trace_info *out) {
   info.calls = trace->calls.count;
   info.ranges = trace->ranges.count;
   info.tick_ns = trace->tick;
+  info.driver_added_ns = trace->driver_added;
+  info.runtime_added_ns = trace->runtime_added;
   info.format = trace->format;
   return kmbi_copy_out(out, &info, sizeof info, KMBI_TRACE_INFO_V1,
                        "kmb_trace_get_info: info");

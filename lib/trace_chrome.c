@@ -330,12 +330,16 @@ static kmb_status read_other(reader *r, const kmbi_slice *key, bool seen) {
   kmbi_slice ignored;
   bool base = kmbi_slice_is(&r->json, key, "kmb_base_ns");
   bool dropped = kmbi_slice_is(&r->json, key, "kmb_dropped");
+  bool driver = kmbi_slice_is(&r->json, key, "kmb_driver_added_ns");
+  bool runtime = kmbi_slice_is(&r->json, key, "kmb_runtime_added_ns");
   kmbi_jsonr_unpin(&r->json);
   if (base && seen)
     return kmbi_jsonr_fail(&r->json,
                            "\"kmb_base_ns\" stands behind the events");
   if (base) return read_ours(r, &r->base);
   if (dropped) return read_ours(r, &r->trace->dropped);
+  if (driver) return read_ours(r, &r->trace->driver_added);
+  if (runtime) return read_ours(r, &r->trace->runtime_added);
   return kmbi_jsonr_value(&r->json, 1, &ignored);
 }
 

@@ -115,6 +115,13 @@ static void put_range(kmbi_out *out, const kmb_trace *trace, uint64_t base,
   kmbi_out_put(out, "}");
 }
 
+/* What no other tool knows; left out where it is 0. */
+static void put_ours(kmbi_out *out, const char *key, uint64_t value) {
+  if (value)
+    kmbi_out_format(out, " \"kmb_%s\": \"%llu\",\n", key,
+                    (unsigned long long)value);
+}
+
 kmb_status kmb_trace_write_chrome(const kmb_trace *trace, kmb_write_fn write,
                                   void *user) {
   kmbi_out out;
@@ -131,9 +138,9 @@ kmb_status kmb_trace_write_chrome(const kmb_trace *trace, kmb_write_fn write,
     kmbi_out_u64(&out, base);
     kmbi_out_put(&out, ",\n");
   }
-  if (trace->dropped)
-    kmbi_out_format(&out, " \"kmb_dropped\": \"%llu\",\n",
-                    (unsigned long long)trace->dropped);
+  put_ours(&out, "dropped", trace->dropped);
+  put_ours(&out, "driver_added_ns", trace->driver_added);
+  put_ours(&out, "runtime_added_ns", trace->runtime_added);
   kmbi_out_put(&out, " \"traceEvents\": [");
   for (uint32_t i = 0; i < trace->ops.count && !out.status; i++, first = false)
     put_op(&out, trace, base, i, first);

@@ -18,19 +18,21 @@ typedef struct stream_row {
 } stream_row;
 
 /* Keys of the top: X(name, key, function). */
-#define KEYS(X)                              \
-  X(TICK, "tick_ns", read_tick)              \
-  X(INVALID, "invalid", read_invalid)        \
-  X(DROPPED, "dropped", read_dropped)        \
-  X(ONE_PROCESS, "one_process", read_single) \
-  X(BASE, "base_ns", read_base)              \
-  X(NAMES, "names", read_names)              \
-  X(DEVICES, "devices", read_devices)        \
-  X(STREAMS, "streams", read_streams)        \
-  X(SHAPES, "shapes", read_shapes)           \
-  X(THREADS, "threads", read_threads)        \
-  X(OPS, "ops", read_ops)                    \
-  X(CALLS, "calls", read_calls)              \
+#define KEYS(X)                                \
+  X(TICK, "tick_ns", read_tick)                \
+  X(DRIVER, "driver_added_ns", read_driver)    \
+  X(RUNTIME, "runtime_added_ns", read_runtime) \
+  X(INVALID, "invalid", read_invalid)          \
+  X(DROPPED, "dropped", read_dropped)          \
+  X(ONE_PROCESS, "one_process", read_single)   \
+  X(BASE, "base_ns", read_base)                \
+  X(NAMES, "names", read_names)                \
+  X(DEVICES, "devices", read_devices)          \
+  X(STREAMS, "streams", read_streams)          \
+  X(SHAPES, "shapes", read_shapes)             \
+  X(THREADS, "threads", read_threads)          \
+  X(OPS, "ops", read_ops)                      \
+  X(CALLS, "calls", read_calls)                \
   X(RANGES, "ranges", read_ranges)
 
 typedef enum top_key {
@@ -389,6 +391,14 @@ static kmb_status read_number(reader *r, uint64_t least, uint64_t *value) {
 
 static kmb_status read_tick(reader *r) {
   return read_number(r, 1, &r->trace->tick);
+}
+
+static kmb_status read_driver(reader *r) {
+  return read_number(r, 0, &r->trace->driver_added);
+}
+
+static kmb_status read_runtime(reader *r) {
+  return read_number(r, 0, &r->trace->runtime_added);
 }
 
 static kmb_status read_invalid(reader *r) {

@@ -176,6 +176,10 @@ kmb_status kmb_trace_write_json(const kmb_trace *trace, kmb_write_fn write,
   uint64_t base = base_of(trace);
   kmbi_out_format(&out, "{\"kmb_trace\": %d", KMBI_TRACE_VERSION);
   put_number(&out, "tick_ns", trace->tick);
+  if (trace->driver_added)
+    put_number(&out, "driver_added_ns", trace->driver_added);
+  if (trace->runtime_added)
+    put_number(&out, "runtime_added_ns", trace->runtime_added);
   put_number(&out, "invalid", trace->invalid);
   put_number(&out, "dropped", trace->dropped);
   put_key(&out, "one_process");

@@ -12,7 +12,7 @@ for program in "$build"/tests/gpu/gpu_* "$build"/tests/hip_on_cuda/gpu_hip_*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   cp "$program" "$folder/" || exit 1
 done
-for program in allreduce cuda_copy cuda_gemm cuda_trace; do
+for program in allreduce cuda_copy cuda_gemm cuda_trace threads_gemm_rs; do
   [ -x "$build/examples/$program" ] || continue
   cp "$build/examples/$program" "$folder/" || exit 1
 done
@@ -23,6 +23,7 @@ cp bench/peers_gpu.py bench/peers_ceilings.py bench/peers_counters.py \
   bench/gpu_front.py bench/peers_torch.py bench/payoff_step.py \
   bench/code_gpu.py bench/triton_copy.py scripts/gpu_bars.py \
   tests/data/code/kernels.cubin "$folder/" || exit 1
+cp "$build/tests/gpu/c_side.so" "$folder/" || exit 1
 # The command, with libraries of its own: none of them may come before those of
 # the other machine's Python.
 mkdir -p "$folder/tool" || exit 1
@@ -40,7 +41,7 @@ if [ -n "$nvcc" ]; then
     -gencode arch=compute_90,code=sm_90 -o "$folder/code_program.so" \
     tests/gpu/code_program.cu || exit 1
   "$nvcc" -O2 -std=c++17 -cudart static -gencode arch=compute_90,code=sm_90 \
-    -o "$folder/release_skew" bench/release_skew.cu \
+    -o "$folder/release_skew" tests/gpu/release_skew.cu \
     -L"$(dirname "$nvcc")/../lib64/stubs" -lcuda || exit 1
 else
   echo "no nvcc: the parts payoff, code and ranks lack their kernels" >&2

@@ -149,15 +149,17 @@ code_part() {
     echo "== code_gpu: skipped, for nvcc was not there to pack its kernels"
     return
   }
-  python 150 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
+  python 240 code_gpu "$folder/code_gpu.py" "$folder/kmb.sh" \
     "$folder/code_program.so" "$out/code_gpu.d" "$out/code_gpu.json"
+  # For the page on code: the copy that is flagged, and the one that is not.
+  "$folder/kmb.sh" code "$folder/kernels.cubin" --kernel copy_narrow \
+    --diff "$folder/kernels.cubin" --other-kernel copy_wide \
+    >"$out/code_diff.txt" 2>&1
 }
 
-# Beside C's figures, which the part examples leaves; made here if need be.
 torch_part() {
-  [ -f "$out/cuda_gemm.json" ] || examples_part
   python 240 torch "$folder/peers_torch.py" "$folder/kernels.ptx" \
-    "$out/cuda_copy.json" "$out/cuda_gemm.json" "$out/peers_torch.json"
+    "$folder/c_side.so" "$out/peers_torch.json"
 }
 
 payoff_part() {
@@ -166,6 +168,8 @@ payoff_part() {
     return
   }
   python 240 payoff "$folder/payoff_step.py" measure \
+    "$folder/step_kernels.fatbin" "$out/payoff"
+  python 60 payoff_profiler "$folder/payoff_step.py" profile \
     "$folder/step_kernels.fatbin" "$out/payoff"
   [ -f "$out/payoff/measured.json" ] || return
   run 60 payoff_predicted python3 "$folder/payoff_step.py" predict \
@@ -245,23 +249,42 @@ ceilings_part() {
     "$folder/peers_ceilings.py" "$out/peers_ceilings.json"
 }
 
+# The page of Nsight Compute on the launches that counters_part counts.
+read_by_ncu() { # NAME LIBRARIES PROGRAM ARGUMENT...
+  name=$1 libraries=$2
+  shift 2
+  rm -f "$out/counters-ncu.csv"
+  run 100 "$name" env LD_LIBRARY_PATH="$libraries" "$ncu" \
+    --cache-control all --clock-control none --target-processes all --csv \
+    --page raw --print-units base \
+    --metrics "$(python3 "$folder/peers_counters.py" metrics)" \
+    --log-file "$out/counters-ncu.csv" "$@"
+  # Its words, where it wrote any beside the page.
+  grep '^==[EW]' "$out/counters-ncu.csv" 2>/dev/null
+  grep -q '"Kernel Name"' "$out/counters-ncu.csv" 2>/dev/null
+}
+
 # Counters of ours beside those of Nsight Compute, of the same launches: cold,
-# clocks as they are. They need privileges.
+# clocks as they are. They need privileges. Whatever fails, the rest is had.
 counters_part() {
-  run 60 counters "$folder/gpu_counters" "$out/counters.json" || return
+  run 60 counters "$folder/gpu_counters" "$out/counters.json"
   ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu \
-    /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | head -n 1)
-  [ -n "$ncu" ] || {
+    /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | sort -V | tail -n 1)
+  if [ -n "$ncu" ]; then
+    "$ncu" --version | tail -n 1
+    # CUPTI's folder has libraries of the names of ncu's own.
+    read_by_ncu ncu "$callers" env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+      "$folder/gpu_counters" launch ||
+      read_by_ncu ncu_again "$LD_LIBRARY_PATH" "$folder/gpu_counters" launch
+  else
     echo "== ncu: skipped, for there is no Nsight Compute"
-    return
-  }
-  metrics=$(python3 "$folder/peers_counters.py" metrics)
-  run 80 ncu "$ncu" --cache-control all --clock-control none --csv \
-    --page raw --print-units base --metrics "$metrics" \
-    --log-file "$out/counters-ncu.csv" \
-    "$folder/gpu_counters" launch || return
+  fi
   run 10 counters_beside_ncu python3 "$folder/peers_counters.py" compare \
     "$out/counters.json" "$out/counters-ncu.csv" "$out/counters-beside.json"
+  # What CUPTI's own calls cost, and what a session disturbs that stays open.
+  run 40 profiler "$folder/gpu_profiler" "$out/profiler.json"
+  run 60 profiler_beside "$folder/gpu_profiler" beside \
+    "$out/profiler-beside.json"
 }
 
 peers_part() {
@@ -293,7 +316,7 @@ sanitizer_part() {
 }
 
 # Several GPUs: the barriers' skew, ranks that are late, all-reduce beside the
-# way of nccl-tests. NVLink multicast stays off.
+# way of nccl-tests, a product with a reduce-scatter. NVLink multicast stays off.
 ranks_part() {
   NCCL_NVLS_ENABLE=0
   export NCCL_NVLS_ENABLE
@@ -313,6 +336,9 @@ ranks_part() {
   [ -z "$nccl" ] ||
     run 65 allreduce env LD_LIBRARY_PATH="$with" "$folder/allreduce" 2 \
       "$out/allreduce.json"
+  [ -z "$nccl" ] ||
+    run 40 threads_gemm_rs env LD_LIBRARY_PATH="$with" \
+      "$folder/threads_gemm_rs" cuda 2 "$out/threads_gemm_rs.json"
 }
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks_event_reasons.active \

@@ -26,6 +26,8 @@ TAKEN = {'accuracy': 'accuracy', 'moves': 'cold', 'cost': 'cost',
          'hip_on_cuda': 'hip-on-cuda', 'counters-beside': 'counters',
          'peers_torch': 'peers-torch', 'payoff/payoff': 'payoff',
          'code_gpu': 'code', 'ranks': 'ranks', 'allreduce': 'allreduce',
+         'release_skew': 'release-skew',
+         'threads_gemm_rs': 'gemm-rs',
          'vllm_ops': 'vllm-ops', 'bars': 'bars'}
 MODES = {'trace_graph': 'TRACE on graph', 'graph': 'GRAPH', 'event': 'EVENT',
          'event_graph': 'EVENT on graph'}
@@ -270,15 +272,16 @@ def signed_pct(value):
 
 def torch_peers():
     data = recorded('peers-torch')
-    keys = ['kmb_us', 'kmb_c_us', 'do_bench', 'do_bench_cudagraph', 'profiler',
-            'profiler_memset']
-    rows = [[r['name'] + ('' if r.get('same_kernels', True) else ' (1)')] +
+    keys = ['kmb_us', 'kmb_c_us', 'kmb_c_plain', 'kmb_torch', 'do_bench',
+            'do_bench_cudagraph', 'profiler', 'profiler_memset']
+    rows = [[r['name'] + (' (1)' if r.get('same_kernels') is False else '')] +
             [us(r.get(key)) for key in keys] for r in data['rows']]
-    others = any(not r.get('same_kernels', True) for r in data['rows'])
+    others = any(r.get('same_kernels') is False for r in data['rows'])
     return '%s\n\n%sA call of `kmb.bench` on %.0f µs returns in %.0f ms. ' \
         'PyTorch %s, Triton %s. %s.' % (
-            table(['µs', 'libkmb, Python', 'libkmb, C', 'do_bench',
-                   'do_bench_cudagraph', 'profiler', 'profiler, memset'], rows),
+            table(['µs', 'libkmb, Python', 'libkmb, C', 'C, plain',
+                   'torch.mm', 'do_bench', 'do_bench_cudagraph', 'profiler',
+                   'profiler, memset'], rows),
             '(1): other kernels than from C. ' if others else '',
             data['wall']['us'], data['wall']['median_ms'], data['torch'],
             data['triton'], source(data, 'peers-torch'))
@@ -290,7 +293,7 @@ def counters():
              '%.6g' % f['ours'] if 'ours' in f else '–',
              '%.6g' % f['ncu'] if 'ncu' in f else '–',
              '±%.3g' % f['allowed'] if 'allowed' in f else f.get('bar', '–'),
-             'yes' if f['ok'] else 'no']
+             {True: 'yes', False: 'no'}.get(f['ok'], 'not known')]
             for r in data['counters'] for f in r['figures']]
     return '%s\n\n%s.' % (
         table(['kernel', 'figure', 'libkmb', 'Nsight Compute', 'bar', 'held'],
@@ -315,14 +318,34 @@ def compared():
         '; '.join(ramps), source(data, 'compare'))
 
 
+def skew_us(value):
+    """Negative where it is not known."""
+    return us(value if value >= 0 else None)
+
+
 def ranks():
     data = recorded('ranks')
     rows = [[c['case'], '%g' % c['value'] if c['value'] else '–',
-             us(c['time_us']), us(c['skew_p50_us']), us(c['skew_p99_us']),
-             c['barrier'].split(':')[0]] for c in data['cases']]
+             us(c['time_us']), skew_us(c['skew_p50_us']),
+             skew_us(c['skew_p99_us']), c['barrier'].split(',')[0]]
+            for c in data['cases']]
     return '%s\n\n%s.' % (
         table(['case', 'late by, µs', 'time, µs', 'release skew, median, µs',
                'p99', 'barrier'], rows), source(data, 'ranks'))
+
+
+def release_skew():
+    """What the barrier says of itself beside the two devices' clocks."""
+    data = recorded('release-skew')
+    rows = [['%d' % c['barriers'], us(c['held_up_ns'] / 1e3)
+             if c['held_up_ns'] else '–'] +
+            [us(c[of][q] / 1e3) for of in ('told_ns', 'clocks_ns')
+             for q in ('p50', 'p99')] for c in data['cases']]
+    return '%s\n\n%s.' % (
+        table(['barriers before', 'held up, µs', 'said, median, µs', 'p99',
+               'by clocks, median, µs', 'p99'], rows),
+        'NVIDIA H200, %s: [release-skew-h200.json]'
+        '(../bench/results/release-skew-h200.json)' % data['date'][:10])
 
 
 def allreduce():
@@ -341,8 +364,32 @@ def allreduce():
                'differs'], rows), ran_on(data, 'allreduce'))
 
 
+def gemm_rs():
+    """Rates are a rank's for the product, the bus's for the reduce-scatter."""
+    data = recorded('gemm-rs')
+    rows = []
+    for r in data['results']:
+        axes = {a['key']: a['value'] for a in r['axes']}
+        count, sides = int(axes['ranks']), axes['shape'].split('x')
+        rate = '–'
+        if r['name'] == 'gemm alone':
+            rate = '%.0f TFLOP/s' % (r['flops'] / r['time_ns'] / 1e3)
+        elif r['name'] == 'reduce-scatter alone':
+            part = 2 * int(sides[0]) * int(sides[1])
+            rate = '%.1f GB/s' % (part / r['time_ns'] * (count - 1) / count)
+        skew = r.get('release_skew_ns')
+        rows.append([r['name'], us(r['time_ns'] / 1e3), rate,
+                     ', '.join(us(k['median_ns'] / 1e3) for k in r['ranks']),
+                     us(skew / 1e3 if skew is not None else None)])
+    return '%s\n\n%s, bf16, %d ranks; %s.' % (
+        table(['measured', 'µs', 'a rank, the bus', 'each rank\'s median, µs',
+               'release skew, µs'], rows), ' × '.join(sides), count,
+        ran_on(data, 'gemm-rs'))
+
+
 MADE = {'payoff': payoff, 'torch_peers': torch_peers, 'counters': counters,
         'compared': compared, 'ranks': ranks, 'allreduce': allreduce,
+        'gemm_rs': gemm_rs, 'release_skew': release_skew,
         'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,
         'weights': weights, 'cost': cost, 'gemm': gemm, 'copy': copy,
         'summary': summary,

@@ -166,7 +166,11 @@ class Build:
         if run(["ninja", "-C", self.folder], 3600) != 0:
             sys.exit("mutate: the tree must build unchanged")
         info = pathlib.Path(folder, "meson-info", "intro-tests.json")
-        records = {r["name"]: r for r in json.loads(info.read_text())}
+        records = {}
+        for r in json.loads(info.read_text()):
+            records[r["name"]] = r
+            for suite in r["suite"]:
+                records[suite.split(":")[-1] + "/" + r["name"]] = r
         missing = [name for name in names if name not in records]
         if missing:
             sys.exit(f"mutate: no test {', '.join(missing)} in {folder}")
@@ -285,7 +289,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--tests", nargs="+", required=True,
-                        help="names of meson tests")
+                        help="names of meson tests, or SUITE/NAME where "
+                             "several have the name")
     parser.add_argument("--build", default="build")
     parser.add_argument("--sample", type=int, default=0,
                         help="try this many of a file, chosen by --seed "

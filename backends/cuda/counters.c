@@ -1,8 +1,28 @@
 /* Counters through CUPTI's range profiler. A pass: what prepares the cache,
  * wait, start, one iteration, wait, stop. So counters are of the state that is
  * timed, and of nothing but the iteration. */
+#include <stdio.h>
+
 #include "metrics.h"
 #include "plan.h"
+
+/* Where the time of a session goes, for the log. */
+typedef enum step {
+  LOOK, /* who else traces, and keeping it out */
+  METRICS,
+  PLAN,
+  ENABLE,
+  DATA,
+  CONFIGURE,
+  PREPARE,
+  START,
+  LAUNCH,
+  STOP,
+  DECODE,
+  EVALUATE,
+  DISABLE,
+  STEPS
+} step;
 
 typedef struct counters {
   kmbi_cuda *self;
@@ -15,10 +35,47 @@ typedef struct counters {
   uint8_t *data;  /* what was counted */
   size_t data_bytes;
   uint64_t taken;
-  bool quiet; /* nobody may trace */
+  bool quiet;         /* nobody may trace */
+  double since;       /* when the last step ended */
+  double took[STEPS]; /* ns */
 } counters;
 
 #define CALL(c, name, params) KMBI_PROFILER((c)->self, (c)->api, name, params)
+
+static void ended(counters *c, step which) {
+  double now = kmbi_cuda_now();
+  c->took[which] += now - c->since;
+  c->since = now;
+}
+
+/* Milliseconds of the steps from `first` to `last`. */
+static void say_steps(const counters *c, const char *what, step first,
+                      step last) {
+  static const char *const names[STEPS] = {"look for other tools",
+                                           "metrics",
+                                           "plan",
+                                           "enable",
+                                           "counter data",
+                                           "configure",
+                                           "prepare",
+                                           "start",
+                                           "launch",
+                                           "stop",
+                                           "decode",
+                                           "evaluate",
+                                           "disable"};
+  const kmb_host *host = c->self->host;
+  char line[2 * KMBI_CUDA_TEXT];
+  double total = 0;
+  for (int i = first; i <= (int)last; i++)
+    total += c->took[i];
+  int used =
+      snprintf(line, sizeof line, "counters %s in %.1f ms:", what, total / 1e6);
+  for (int i = first; i <= (int)last && used < (int)sizeof line; i++)
+    used += snprintf(line + used, sizeof line - (size_t)used, "%s %s %.1f",
+                     i == (int)first ? "" : ",", names[i], c->took[i] / 1e6);
+  host->log(host->ctx, KMB_LOG_DEBUG, line);
+}
 
 static kmb_status get_api(counters *c) {
   kmbi_cuda_failure failure;
@@ -63,12 +120,17 @@ kmb_status kmbi_cuda_counters_open(void *opened, const kmb_plan_desc *desc,
   if (status) return status;
   counters *c = host->alloc(host->ctx, sizeof *c, _Alignof(counters));
   if (c) {
-    *c = (counters){
-        .self = self, .replay = request->replay, .ranges = request->ranges};
+    *c = (counters){.self = self,
+                    .replay = request->replay,
+                    .ranges = request->ranges,
+                    .since = kmbi_cuda_now()};
     status = get_api(c);
     if (!status) status = be_alone(c);
-    if (!status) status = kmbi_cuda_metrics_take(self, request);
+    ended(c, LOOK);
+    if (!status) status = kmbi_cuda_metrics_take(self, request, &c->metrics);
+    ended(c, METRICS);
     if (!status) status = make_plan(c, desc);
+    ended(c, PLAN);
   } else {
     status = KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
                             "no memory for a session of counters");
@@ -78,8 +140,8 @@ kmb_status kmbi_cuda_counters_open(void *opened, const kmb_plan_desc *desc,
     c = NULL;
   }
   if (c) {
-    c->metrics = self->metrics;
     *passes = c->metrics->passes;
+    say_steps(c, "opened", LOOK, PLAN);
   }
   kmbi_cuda_leave(self, before);
   *session = c;
@@ -124,9 +186,11 @@ static kmb_status enable(counters *c) {
   kmbi_range_enable on = KMBI_PROFILER_PARAMS(
       kmbi_range_enable, profiler, .context = c->self->space->context);
   kmb_status status = CALL(c, cuptiRangeProfilerEnable, &on);
+  ended(c, ENABLE);
   if (status) return status;
   c->profiler = on.profiler;
   status = make_data(c);
+  ended(c, DATA);
   if (status) return status;
   bool whole = c->replay == KMB_REPLAY_GRAPH;
   bool kernel = c->replay == KMB_REPLAY_KERNEL;
@@ -211,13 +275,17 @@ static kmb_status stop(counters *c, kmb_status status, bool *complete) {
 
 static kmb_status pass(counters *c, bool *complete) {
   kmb_status status = prepare(c->plan);
+  ended(c, PREPARE);
   if (!status) status = start(c);
+  ended(c, START);
   if (status) return status;
   status = push(c);
   if (!status) status = kmbi_cuda_iterate(c->plan);
   status = kmbi_cuda_drain(c->plan, status);
   if (!status) status = pop(c);
+  ended(c, LAUNCH);
   status = stop(c, status, complete);
+  ended(c, STOP);
   kmbi_cuda_advance(c->plan);
   c->taken += !status;
   return status;
@@ -279,6 +347,7 @@ static kmb_status read_values(counters *c, kmb_counter_fn emit, void *user) {
   size_t ranges = 0;
   size_t size = c->metrics->count * sizeof(double);
   kmb_status status = decode(c, &ranges);
+  ended(c, DECODE);
   if (status) return status;
   double *values = host->alloc(host->ctx, size, _Alignof(double));
   if (!values)
@@ -287,6 +356,7 @@ static kmb_status read_values(counters *c, kmb_counter_fn emit, void *user) {
   for (size_t i = 0; !status && i < ranges; i++)
     status = evaluate(c, i, values, emit, user);
   host->free(host->ctx, values, size);
+  ended(c, EVALUATE);
   return status;
 }
 
@@ -302,10 +372,14 @@ kmb_status kmbi_cuda_counters_collect(void *opened, void *session,
   kmbi_cuda_remember_error(c->plan);
   if (c->plan->cold && self->driver->cuCtxResetPersistingL2Cache)
     (void)self->driver->cuCtxResetPersistingL2Cache();
+  c->since = kmbi_cuda_now();
   status = enable(c);
+  ended(c, CONFIGURE);
   if (!status) status = passes(c);
   if (!status) status = read_values(c, emit, user);
   status = disable(c, status);
+  ended(c, DISABLE);
+  if (!status) say_steps(c, "read", ENABLE, DISABLE);
   kmbi_cuda_leave(self, before);
   *taken = c->taken;
   return status;

@@ -94,7 +94,7 @@ typedef struct kmbi_cuda {
   bool retained;
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
-  struct kmbi_cuda_metrics *metrics; /* of the latest counters, or NULL */
+  struct kmbi_cuda_metrics *metrics; /* of counters, the latest first */
   bool blocking, blocking_known;     /* launches wait for their kernels */
   uint64_t ungated_said[KMBI_CUDA_REASONS]; /* hashes of what was logged */
   /* A launch that was held up behind a closed gate, while the stream is open.

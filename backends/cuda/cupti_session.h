@@ -64,6 +64,9 @@ typedef struct kmbi_cupti_recorder {
   uint64_t limit;           /* of rows */
   uint64_t dropped;         /* beyond the limit, and what CUPTI says it lost */
   kmbi_cupti_result broken; /* why a buffer could not be read to its end */
+  /* What recording adds to a call, in ns; calls before `since` measured it. */
+  uint64_t driver_added, runtime_added;
+  _Atomic uint64_t since;
   bool with_calls;
   bool no_memory; /* a record could not be kept */
 } kmbi_cupti_recorder;

@@ -104,7 +104,7 @@ __device__ static void barrier(const u64 *peers, u64 mine, u64 limit, u64 *out,
  * for each peer writes to the peer's memory and awaits its own. `bad` gets the
  * peer that did not come within `limit` ns, counted from 1. With `out`, the
  * ranks also tell each other how long they waited, and `out` gets how long this
- * one came before the last, in ns. bench/release_skew.cu holds that against the
+ * one came before the last, in ns. tests/gpu/release_skew.cu holds that against the
  * devices' clocks. */
 extern "C" __global__ void kmb_barrier(const u64 *peers, u64 mine, u64 limit,
                                        u64 *out, u32 *bad, u32 rank, u32 size,

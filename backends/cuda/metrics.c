@@ -2,7 +2,12 @@
  * many passes do they take. */
 #include "metrics.h"
 
+#include <stdio.h>
+
 #include "cupti_session.h"
+
+/* A preset, what confirms a cache state, and two of the caller's. */
+enum { KEPT = 4 };
 
 static const char *cure_of(kmb_status status) {
   if (status == KMB_ERR_PERM)
@@ -116,6 +121,17 @@ static kmb_status make_image(kmbi_cuda *self, const kmbi_profiler_api *api,
   return status;
 }
 
+static void say_made(kmbi_cuda *self, size_t count, const double at[5]) {
+  const kmb_host *host = self->host;
+  char line[KMBI_CUDA_TEXT];
+  snprintf(line, sizeof line,
+           "counters: a setting of %zu metrics was made in %.1f ms: chip %.1f, "
+           "host object %.1f, metrics %.1f, image %.1f",
+           count, (at[4] - at[0]) / 1e6, (at[1] - at[0]) / 1e6,
+           (at[2] - at[1]) / 1e6, (at[3] - at[2]) / 1e6, (at[4] - at[3]) / 1e6);
+  host->log(host->ctx, KMB_LOG_DEBUG, line);
+}
+
 static kmb_status fill(kmbi_cuda *self, kmbi_cuda_metrics *m) {
   kmbi_cuda_failure failure;
   const char *chip = NULL;
@@ -123,15 +139,22 @@ static kmb_status fill(kmbi_cuda *self, kmbi_cuda_metrics *m) {
   if (!api)
     return KMBI_CUDA_FAIL(self, failure.status, failure.vendor, "%s",
                           failure.text);
+  double at[5] = {kmbi_cuda_now()};
   kmb_status status = find_chip(self, api, &chip);
+  at[1] = kmbi_cuda_now();
   if (status) return status;
   kmbi_host_initialize init = KMBI_PROFILER_PARAMS(
       kmbi_host_initialize, host, .type = KMBI_PROFILER_RANGE, .chip = chip);
   status = KMBI_PROFILER(self, api, cuptiProfilerHostInitialize, &init);
   if (status) return status;
   m->host = init.host;
+  at[2] = kmbi_cuda_now();
   status = add_all(self, api, m, chip);
-  return status ? status : make_image(self, api, m);
+  at[3] = kmbi_cuda_now();
+  if (!status) status = make_image(self, api, m);
+  at[4] = kmbi_cuda_now();
+  if (!status) say_made(self, m->count, at);
+  return status;
 }
 
 static bool size_of(const kmb_counter_request *r, size_t *size) {
@@ -164,36 +187,75 @@ static kmbi_cuda_metrics *make(kmbi_cuda *self, const kmb_counter_request *r) {
 }
 
 static bool is_same(const kmbi_cuda_metrics *m, const kmb_counter_request *r) {
-  if (!m || m->count != r->metric_count) return false;
+  if (m->count != r->metric_count) return false;
   for (size_t i = 0; i < m->count; i++)
     if (strcmp(m->names[i], r->metrics[i]) != 0) return false;
   return true;
 }
 
-kmb_status kmbi_cuda_metrics_take(kmbi_cuda *self,
-                                  const kmb_counter_request *request) {
-  if (is_same(self->metrics, request)) return KMB_OK;
-  kmbi_cuda_metrics_drop(self, true);
-  self->metrics = make(self, request);
-  if (!self->metrics)
-    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
-                          "no memory for the names of metrics");
-  kmb_status status = fill(self, self->metrics);
-  if (status) kmbi_cuda_metrics_drop(self, true);
-  return status;
-}
-
 /* In a forked child, and of a lost device, CUPTI's object is abandoned. */
-void kmbi_cuda_metrics_drop(kmbi_cuda *self, bool ours) {
+static void drop(kmbi_cuda *self, kmbi_cuda_metrics *m, bool ours) {
   const kmb_host *host = self->host;
-  kmbi_cuda_metrics *m = self->metrics;
   kmbi_cuda_failure failure;
-  if (!m) return;
   const kmbi_profiler_api *api = ours ? kmbi_cuda_profiler(&failure) : NULL;
   kmbi_host_deinitialize p =
       KMBI_PROFILER_PARAMS(kmbi_host_deinitialize, host, .host = m->host);
   if (api && m->host) (void)api->cuptiProfilerHostDeinitialize(&p);
   if (m->image) host->free(host->ctx, m->image, m->image_bytes);
   host->free(host->ctx, m, m->size);
-  self->metrics = NULL;
+}
+
+/* Out of the list; NULL: it is not there. */
+static kmbi_cuda_metrics *find(kmbi_cuda *self, const kmb_counter_request *r) {
+  for (kmbi_cuda_metrics **at = &self->metrics; *at; at = &(*at)->next) {
+    kmbi_cuda_metrics *m = *at;
+    if (!is_same(m, r)) continue;
+    *at = m->next;
+    return m;
+  }
+  return NULL;
+}
+
+static kmb_status make_new(kmbi_cuda *self, const kmb_counter_request *r,
+                           kmbi_cuda_metrics **out) {
+  kmbi_cuda_metrics *m = make(self, r);
+  if (!m)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "no memory for the names of metrics");
+  kmb_status status = fill(self, m);
+  if (status)
+    drop(self, m, true);
+  else
+    *out = m;
+  return status;
+}
+
+/* Whichever was used longest ago gives way. */
+static void keep(kmbi_cuda *self, kmbi_cuda_metrics *m) {
+  m->next = self->metrics;
+  self->metrics = m;
+  for (int i = 1; i < KEPT && m; i++)
+    m = m->next;
+  if (!m || !m->next) return;
+  drop(self, m->next, true);
+  m->next = NULL;
+}
+
+kmb_status kmbi_cuda_metrics_take(kmbi_cuda *self,
+                                  const kmb_counter_request *request,
+                                  const kmbi_cuda_metrics **metrics) {
+  kmbi_cuda_metrics *m = find(self, request);
+  kmb_status status = m ? KMB_OK : make_new(self, request, &m);
+  if (status) return status;
+  keep(self, m);
+  *metrics = m;
+  return KMB_OK;
+}
+
+void kmbi_cuda_metrics_drop(kmbi_cuda *self, bool ours) {
+  while (self->metrics) {
+    kmbi_cuda_metrics *m = self->metrics;
+    self->metrics = m->next;
+    drop(self, m, ours);
+  }
 }

@@ -1,11 +1,13 @@
 /* What the host makes of the names of metrics: it needs no device, and stays
- * for the next session with the same names. */
+ * for the next sessions with the same names, until others were used more
+ * lately or the device is closed. */
 #ifndef KMB_BACKENDS_CUDA_METRICS_H
 #define KMB_BACKENDS_CUDA_METRICS_H
 
 #include "cuda_backend.h"
 
 typedef struct kmbi_cuda_metrics {
+  struct kmbi_cuda_metrics *next;
   size_t size;    /* of this and of what points behind it */
   void *host;     /* CUPTI's object */
   uint8_t *image; /* how to set the counters */
@@ -13,9 +15,10 @@ typedef struct kmbi_cuda_metrics {
   const char **names;
 } kmbi_cuda_metrics;
 
-/* self->metrics for these names, of the latest session or new. */
+/* That for these names, kept or new; it is the device's. */
 kmb_status kmbi_cuda_metrics_take(kmbi_cuda *self,
-                                  const kmb_counter_request *request);
+                                  const kmb_counter_request *request,
+                                  const kmbi_cuda_metrics **metrics);
 
 /* A call of CUPTI's profiler with a struct whose last field is `last`. */
 #define KMBI_PROFILER_PARAMS(type, last, ...)           \

@@ -1,11 +1,13 @@
 /* A recording: what CUPTI's records say is kept as they come, and handed over
  * at the end. Records come on CUPTI's threads, so that rows are from the C
  * library, not from a caller's hook. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "load.h"
 #include "records.h"
 
 enum { CHUNK_BYTES = 64 << 10, NAMES = 1 << 20 };
@@ -100,6 +102,7 @@ void kmbi_cupti_recorder_take(kmbi_cupti_recorder *r, const void *record) {
   const kmbi_cupti_copy *m = record;
   const kmbi_cupti_peer *p = record;
   const kmbi_cupti_set *s = record;
+  const kmbi_cupti_call *made = record;
   kmbi_cupti_call *call = NULL;
   switch (*(const uint32_t *)record) {
   case KMBI_CUPTI_KIND_KERNEL:
@@ -140,8 +143,9 @@ void kmbi_cupti_recorder_take(kmbi_cupti_recorder *r, const void *record) {
     break;
   case KMBI_CUPTI_KIND_DRIVER:
   case KMBI_CUPTI_KIND_RUNTIME:
+    if (made->start < r->since) break;
     call = keep(r, &r->calls);
-    if (call) *call = *(const kmbi_cupti_call *)record;
+    if (call) *call = *made;
     break;
   default:
     break;
@@ -156,6 +160,88 @@ static void destroy(kmbi_cuda *self, kmbi_cupti_recorder *r) {
   release_rows(&r->calls);
   kmbi_cupti_names_release(&r->names);
   host->free(host->ctx, r, sizeof *r);
+}
+
+/* What recording adds to a call: how long calls that do next to nothing take
+ * before it begins and once it has. The driver's stand for those of a runtime
+ * that is linked into the program, whose own cannot be called. */
+
+enum { BLOCKS = 4, CALLS = 16 };
+typedef int runtime_call(int *device);
+
+static double block_ns(const kmbi_cuda *self, runtime_call *runtime) {
+  kmbi_cu_context context = NULL;
+  int device = 0;
+  double start = kmbi_cuda_now();
+  for (int i = 0; i < CALLS; i++)
+    if (runtime)
+      (void)runtime(&device);
+    else
+      (void)self->driver->cuCtxGetCurrent(&context);
+  return (kmbi_cuda_now() - start) / CALLS;
+}
+
+static double call_ns(const kmbi_cuda *self, runtime_call *runtime) {
+  double least = block_ns(self, runtime);
+  for (int i = 1; i < BLOCKS; i++) {
+    double ns = block_ns(self, runtime);
+    if (ns < least) least = ns;
+  }
+  return least;
+}
+
+typedef struct call_cost {
+  void *library; /* the runtime, if it is one */
+  runtime_call *runtime;
+  double driver_ns, runtime_ns;
+} call_cost;
+
+static void measure_calls(const kmbi_cuda *self, call_cost *cost) {
+  cost->driver_ns = call_ns(self, NULL);
+  cost->runtime_ns = cost->runtime ? call_ns(self, cost->runtime) : 0;
+}
+
+/* Only one that the program has loaded is of interest. */
+static void find_runtime(call_cost *cost) {
+  static const char *const none[] = {NULL};
+  *cost = (call_cost){.library = kmbi_cuda_attach(none, "libcudart.so")};
+  if (cost->library)
+    *(void **)&cost->runtime = dlsym(cost->library, "cudaGetDevice");
+}
+
+static uint64_t added(double before, double now) {
+  return now > before ? (uint64_t)(now - before + 0.5) : 0;
+}
+
+/* The calls that measured it are no part of the recording. */
+static kmb_status leave_out(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+  uint64_t now = 0;
+  kmbi_cupti_result result = r->api->cuptiGetTimestamp(&now);
+  if (result)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_VENDOR, (int64_t)result,
+                          "cuptiGetTimestamp failed with %u", result);
+  r->since = now;
+  return KMB_OK;
+}
+
+static kmb_status begin(kmbi_cuda *self, kmbi_cupti_recorder *r) {
+  call_cost before, now;
+  if (!r->with_calls) return kmbi_cupti_record_begin(self, r);
+  find_runtime(&before);
+  measure_calls(self, &before);
+  r->since = UINT64_MAX;
+  kmb_status status = kmbi_cupti_record_begin(self, r);
+  if (!status) {
+    now = before;
+    measure_calls(self, &now);
+    r->driver_added = added(before.driver_ns, now.driver_ns);
+    r->runtime_added = before.runtime ? added(before.runtime_ns, now.runtime_ns)
+                                      : r->driver_added;
+    status = leave_out(self, r);
+    if (status) (void)kmbi_cupti_record_end(self, r);
+  }
+  if (before.library) dlclose(before.library);
+  return status;
 }
 
 kmb_status kmbi_cuda_record_begin(void *opened, const kmb_record_params *params,
@@ -173,7 +259,7 @@ kmb_status kmbi_cuda_record_begin(void *opened, const kmb_record_params *params,
   r->names.most = NAMES;
   r->limit = params->row_limit ? params->row_limit : ROW_LIMIT;
   r->with_calls = !(params->flags & KMB_RECORD_NO_CALLS);
-  kmb_status status = kmbi_cupti_record_begin(self, r);
+  kmb_status status = begin(self, r);
   if (status)
     destroy(self, r);
   else
@@ -320,6 +406,7 @@ static kmb_status give(kmbi_cuda *self, const kmbi_cupti_recorder *r,
                           "no memory for the names of recorded calls");
   memset(names, 0, sizeof *names);
   sink->dropped(sink->ctx, r->dropped);
+  sink->added(sink->ctx, r->driver_added, r->runtime_added);
   kmb_status status = give_ops(self, r, sink);
   if (!status) status = give_calls(r, sink, names);
   host->free(host->ctx, names, sizeof *names);

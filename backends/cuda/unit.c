@@ -36,5 +36,6 @@ bool kmbi_cuda_limits(const kmbi_cuda_unit *unit, const kmb_shape *shape,
   o->limit_shared = by_shared(unit, shape);
   o->limit_warps = o->unit_warps / o->block_warps;
   o->limit_blocks = (uint64_t)unit->blocks;
+  o->register_step = (uint32_t)(REGISTER_STEP / warp);
   return true;
 }

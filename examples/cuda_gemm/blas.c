@@ -97,7 +97,7 @@ void blas_close(blas *b) {
 }
 
 static kmb_status said(const char *what, int result) {
-  if (result) fprintf(stderr, "cuda_gemm: %s failed with %d\n", what, result);
+  if (result) fprintf(stderr, "%s failed with %d\n", what, result);
   return result ? KMB_ERR_VENDOR : KMB_OK;
 }
 

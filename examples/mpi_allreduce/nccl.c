@@ -3,23 +3,46 @@
 #include <kmb/cuda.h>
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Values of NCCL's interface. */
-enum { FLOAT = 7, SUM = 0, MOST_RANKS = 64 };
+enum {
+  FLOAT = 7,
+  BFLOAT16 = 9,
+  SUM = 0,
+  IN_PROGRESS = 7,
+  UNDEFINED = INT32_MIN
+};
+enum { MOST_RANKS = 64 };
 typedef struct unique_id {
   char internal[128];
 } unique_id;
+/* Of the configuration what version 2.18 has; later ones take it as well. */
+typedef struct configuration {
+  size_t size;
+  unsigned magic, version;
+  int blocking, cga_cluster_size, min_ctas, max_ctas;
+  const char *net_name;
+  int split_share, traffic_class;
+} configuration;
 
 struct nccl {
   int (*version)(int *version);
   int (*unique_id)(unique_id *id);
-  int (*init)(void **comm, int ranks, unique_id id, int rank);
+  int (*init)(void **comm, int ranks, unique_id id, int rank,
+              configuration *config);
+  int (*async_error)(void *comm, int *result);
   int (*destroy)(void *comm);
+  int (*abort)(void *comm);
   int (*all_reduce)(const void *from, void *to, size_t count, int type, int op,
                     void *comm, void *stream);
+  int (*reduce_scatter)(const void *from, void *to, size_t count, int type,
+                        int op, void *comm, void *stream);
   unsigned (*retain)(void **context, int device);
   unsigned (*give_back)(int device);
   unsigned (*make_current)(void *context);
@@ -34,7 +57,21 @@ struct nccl {
   unsigned (*elapsed)(float *ms, void *start, void *end);
   void *comm;
   int device, retained, number;
+  double patience_s; /* 0: NCCL's calls wait by themselves */
+  pthread_t ending;
+  void *ended; /* the communicator that the thread ends */
+  atomic_int over;
 };
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void nap(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
 
 static void *open_library(const char *const *names) {
   for (int how = 0; how < 2; how++)
@@ -79,8 +116,11 @@ nccl *nccl_open(const char **why) {
   *why = "NCCL or the driver lacks a function";
   if (resolve(library, "ncclGetVersion", &n->version) &&
       resolve(library, "ncclGetUniqueId", &n->unique_id) &&
-      resolve(library, "ncclCommInitRank", &n->init) &&
+      resolve(library, "ncclCommInitRankConfig", &n->init) &&
+      resolve(library, "ncclCommGetAsyncError", &n->async_error) &&
       resolve(library, "ncclCommDestroy", &n->destroy) &&
+      resolve(library, "ncclCommAbort", &n->abort) &&
+      resolve(library, "ncclReduceScatter", &n->reduce_scatter) &&
       resolve(library, "ncclAllReduce", &n->all_reduce) &&
       resolve_driver(n, driver) && !n->version(&n->number))
     return n;
@@ -94,36 +134,128 @@ static kmb_status nccl_failed(const char *what, int result) {
   return KMB_ERR_VENDOR;
 }
 
-kmb_status nccl_join(nccl *n, kmb_comm *comm, int device) {
-  static unique_id ids[MOST_RANKS];
-  unique_id id;
+/* Waits until what is in progress has ended, as long as there is patience. */
+static kmb_status settle(nccl *n, const char *what, int result) {
+  double until = now_s() + n->patience_s;
+  while (result == IN_PROGRESS) {
+    int asked = n->async_error(n->comm, &result);
+    if (asked) return nccl_failed("ncclCommGetAsyncError", asked);
+    if (result == IN_PROGRESS && now_s() > until) {
+      fprintf(stderr, "%s did not end within %g s: a rank is missing\n", what,
+              n->patience_s);
+      nccl_abort(n);
+      return KMB_ERR_TIMEOUT;
+    }
+    if (result == IN_PROGRESS) nap();
+  }
+  return result ? nccl_failed(what, result) : KMB_OK;
+}
+
+static kmb_status take_device(nccl *n, int device) {
   void *context = NULL;
-  int ranks = kmb_comm_size(comm), rank = kmb_comm_rank(comm);
-  memset(&id, 0, sizeof id);
-  if (ranks > MOST_RANKS) return KMB_ERR_INVALID;
   if (n->retain(&context, device)) return KMB_ERR_UNAVAILABLE;
   n->device = device;
   n->retained = 1;
-  if (n->make_current(context)) return KMB_ERR_UNAVAILABLE;
-  int result = rank ? 0 : n->unique_id(&id);
-  /* Every rank comes here, whatever failed: an id of zeros says so. */
-  kmb_status status = kmb_comm_allgather(comm, &id, ids, sizeof id);
-  if (result) return nccl_failed("ncclGetUniqueId", result);
+  return n->make_current(context) ? KMB_ERR_UNAVAILABLE : KMB_OK;
+}
+
+/* What each rank tells the others: whether it can join, and rank 0 under which
+ * name. */
+typedef struct hello {
+  unique_id id;
+  kmb_status status;
+} hello;
+
+kmb_status nccl_join_within(nccl *n, kmb_comm *comm, int device,
+                            double patience_s) {
+  hello all[MOST_RANKS], mine;
+  int ranks = kmb_comm_size(comm), rank = kmb_comm_rank(comm);
+  configuration config = {.size = sizeof config,
+                          .magic = 0xcafebeef,
+                          .version = 21800,
+                          .blocking = patience_s <= 0,
+                          .cga_cluster_size = UNDEFINED,
+                          .min_ctas = UNDEFINED,
+                          .max_ctas = UNDEFINED,
+                          .split_share = UNDEFINED,
+                          .traffic_class = UNDEFINED};
+  if (ranks > MOST_RANKS) return KMB_ERR_INVALID;
+  memset(&mine, 0, sizeof mine);
+  n->patience_s = patience_s;
+  mine.status = take_device(n, device);
+  if (!mine.status && !rank) {
+    int result = n->unique_id(&mine.id);
+    if (result) mine.status = nccl_failed("ncclGetUniqueId", result);
+  }
+  /* Every rank comes here, whatever failed; then all join, or none. */
+  kmb_status status = kmb_comm_allgather(comm, &mine, all, sizeof mine);
+  if (mine.status) return mine.status;
+  for (int r = 0; !status && r < ranks; r++)
+    status = all[r].status;
   if (status) return status;
-  result = n->init(&n->comm, ranks, ids[0], rank);
-  return result ? nccl_failed("ncclCommInitRank", result) : KMB_OK;
+  return settle(n, "ncclCommInitRankConfig",
+                n->init(&n->comm, ranks, all[0].id, rank, &config));
+}
+
+kmb_status nccl_join(nccl *n, kmb_comm *comm, int device) {
+  return nccl_join_within(n, comm, device, 0);
+}
+
+static void *end(void *user) {
+  nccl *n = user;
+  (void)n->abort(n->ended);
+  atomic_store(&n->over, 1);
+  return NULL;
+}
+
+void nccl_abort(nccl *n) {
+  if (!n->comm || n->ended) return;
+  n->ended = n->comm;
+  n->comm = NULL;
+  if (!pthread_create(&n->ending, NULL, end, n)) return;
+  n->comm = n->ended; /* nccl_close() does it */
+  n->ended = NULL;
+}
+
+/* Whether the thread that ends the communicator has done so. */
+static int has_ended(nccl *n) {
+  double until = now_s() + n->patience_s;
+  while (!atomic_load(&n->over) && now_s() < until)
+    nap();
+  return atomic_load(&n->over) && !pthread_join(n->ending, NULL);
 }
 
 void nccl_close(nccl *n) {
-  if (n->comm) (void)n->destroy(n->comm);
+  /* What hangs in NCCL even so keeps what it uses. */
+  if (n->ended && !has_ended(n)) return;
+  /* Where no call may wait for other ranks, this one may not. */
+  if (n->comm) (void)(n->patience_s > 0 ? n->abort : n->destroy)(n->comm);
   if (n->retained) (void)n->give_back(n->device);
   free(n);
 }
 
+/* After a rank was missed there is none. */
+static kmb_status is_there(const nccl *n) {
+  if (n->comm) return KMB_OK;
+  fprintf(stderr, "NCCL's communicator was ended\n");
+  return KMB_ERR_LOST;
+}
+
 kmb_status nccl_all_reduce(nccl *n, void *stream, const void *from, void *to,
                            size_t count) {
-  int result = n->all_reduce(from, to, count, FLOAT, SUM, n->comm, stream);
-  return result ? nccl_failed("ncclAllReduce", result) : KMB_OK;
+  kmb_status status = is_there(n);
+  if (status) return status;
+  return settle(n, "ncclAllReduce",
+                n->all_reduce(from, to, count, FLOAT, SUM, n->comm, stream));
+}
+
+kmb_status nccl_reduce_scatter_bf16(nccl *n, void *stream, const void *from,
+                                    void *to, size_t count) {
+  kmb_status status = is_there(n);
+  if (status) return status;
+  return settle(
+      n, "ncclReduceScatter",
+      n->reduce_scatter(from, to, count, BFLOAT16, SUM, n->comm, stream));
 }
 
 int nccl_version(const nccl *n) {

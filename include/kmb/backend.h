@@ -290,6 +290,9 @@ typedef struct kmb_record_sink {
   kmb_status (*call)(void *ctx, const kmb_trace_call *call);
   /** Records that were lost, in all. */
   void (*dropped)(void *ctx, uint64_t count);
+  /** What recording added to a call of the driver and of the runtime, as far as
+   *  it was measured. */
+  void (*added)(void *ctx, uint64_t driver_ns, uint64_t runtime_ns);
 } kmb_record_sink;
 
 /** Takes captured code, of the library: any status but KMB_OK ends it and is to
@@ -478,9 +481,10 @@ typedef struct kmb_backend_ops {
                                  void *user, uint64_t *taken);
   void (*counters_close)(void *self, void *session);
 
-  /** Fills in, for a kernel of this shape, warps of a block and of a unit and
-   *  the four limits. KMB_ERR_UNSUPPORTED or KMB_ERR_UNAVAILABLE with the
-   * reason where this chip's are not known. Optional. */
+  /** Fills in, for a kernel of this shape, warps of a block and of a unit, the
+   *  four limits and the step of registers. KMB_ERR_UNSUPPORTED or
+   * KMB_ERR_UNAVAILABLE with the reason where this chip's are not known.
+   * Optional. */
   kmb_status (*occupancy)(void *self, const kmb_shape *shape,
                           kmb_occupancy *occupancy);
 

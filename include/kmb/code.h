@@ -37,7 +37,7 @@ typedef struct kmb_code_kernel {
   /** Why there is no image, or what could not be asked; NULL: nothing. */
   const char *reason;
   uint64_t launches;
-  uint64_t registers;           /**< of a thread */
+  uint64_t registers;           /**< of a thread, as its code needs them */
   uint64_t static_shared_bytes; /**< of a block */
   uint64_t local_bytes; /**< of a thread: spills, arrays, frames of calls */
   uint64_t max_threads; /**< of a block of this kernel */

@@ -119,7 +119,8 @@ typedef struct kmb_occupancy {
   const char *check;        /**< what the driver says of it, or why it was not
                                  asked; never NULL */
   uint32_t flags;           /**< KMB_OCCUPANCY_… */
-  uint32_t reserved;
+  uint32_t register_step;   /**< registers of a thread are given out in
+                                 multiples of it; 0: not known */
 } kmb_occupancy;
 
 static inline kmb_occupancy kmb_occupancy_init(void) {

@@ -129,7 +129,9 @@ typedef struct kmb_payoff_summary {
   double in_step_high_ns;  /**< */
   double in_step_total_ns; /**< sum of the launches */
   double overlapped_ns;    /**< of it, beside which something else ran */
-  double step_ns;          /**< as it is */
+  /** As it is; where the trace says what recording added to each call of the
+   *  host, without that. */
+  double step_ns;
   double predicted_ns;     /**< with the new kernel */
   double predicted_low_ns; /**< by the ratio's interval; without calls of the
                                 host by what it may do, too */
@@ -144,6 +146,7 @@ typedef struct kmb_payoff_summary {
   double graph_after_ns; /**< the same with the new kernel */
   uint32_t flags;        /**< KMB_PAYOFF_MATCHED, … */
   uint32_t reserved;
+  double recorded_ns;      /**< the step as it was recorded */
   uint64_t shapes;         /**< how many kmb_payoff_get_shape() can give */
   uint64_t other_launches; /**< of these names, of other shapes: left as they
                                 were */

@@ -1085,7 +1085,7 @@ MEMBER(kmb_occupancy, waves, 72, 8, double);
 MEMBER(kmb_occupancy, limit, 80, 8, const char *);
 MEMBER(kmb_occupancy, check, 88, 8, const char *);
 MEMBER(kmb_occupancy, flags, 96, 4, uint32_t);
-MEMBER(kmb_occupancy, reserved, 100, 4, uint32_t);
+MEMBER(kmb_occupancy, register_step, 100, 4, uint32_t);
 GROWS(kmb_occupancy, 104);
 
 MEMBER(kmb_counters_info, struct_size, 0, 8, size_t);
@@ -1118,7 +1118,9 @@ MEMBER(kmb_trace_info, tick_ns, 48, 8, uint64_t);
 MEMBER(kmb_trace_info, format, 56, 4, int32_t);
 MEMBER(kmb_trace_info, reserved, 60, 4, uint32_t);
 MEMBER(kmb_trace_info, dropped, 64, 8, uint64_t);
-GROWS(kmb_trace_info, 72);
+MEMBER(kmb_trace_info, driver_added_ns, 72, 8, uint64_t);
+MEMBER(kmb_trace_info, runtime_added_ns, 80, 8, uint64_t);
+GROWS(kmb_trace_info, 88);
 
 MEMBER(kmb_trace_op, struct_size, 0, 8, size_t);
 MEMBER(kmb_trace_op, name, 8, 8, const char *);
@@ -1315,9 +1317,10 @@ MEMBER(kmb_payoff_summary, graph_ns, 168, 8, double);
 MEMBER(kmb_payoff_summary, graph_after_ns, 176, 8, double);
 MEMBER(kmb_payoff_summary, flags, 184, 4, uint32_t);
 MEMBER(kmb_payoff_summary, reserved, 188, 4, uint32_t);
-MEMBER(kmb_payoff_summary, shapes, 192, 8, uint64_t);
-MEMBER(kmb_payoff_summary, other_launches, 200, 8, uint64_t);
-GROWS(kmb_payoff_summary, 208);
+MEMBER(kmb_payoff_summary, recorded_ns, 192, 8, double);
+MEMBER(kmb_payoff_summary, shapes, 200, 8, uint64_t);
+MEMBER(kmb_payoff_summary, other_launches, 208, 8, uint64_t);
+GROWS(kmb_payoff_summary, 216);
 
 MEMBER(kmb_payoff_candidate, name, 0, 8, const char *);
 MEMBER(kmb_payoff_candidate, launches, 8, 8, uint64_t);

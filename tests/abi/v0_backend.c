@@ -204,7 +204,8 @@ MEMBER(kmb_record_sink, op, 16, 8, int32_t (*)(void *, const kmb_trace_op *));
 MEMBER(kmb_record_sink, call, 24, 8, int32_t (*)(void *,
     const kmb_trace_call *));
 MEMBER(kmb_record_sink, dropped, 32, 8, void (*)(void *, uint64_t));
-GROWS(kmb_record_sink, 40);
+MEMBER(kmb_record_sink, added, 40, 8, void (*)(void *, uint64_t, uint64_t));
+GROWS(kmb_record_sink, 48);
 
 MEMBER(kmb_code_sink, struct_size, 0, 8, size_t);
 MEMBER(kmb_code_sink, ctx, 8, 8, void *);

@@ -41,6 +41,7 @@ static void worked_examples(void) {
   REQUIRE_EQ(o.limit_shared, 202); /* 233472 ÷ 1152 */
   REQUIRE_EQ(o.limit_warps, 8);
   REQUIRE_EQ(o.limit_blocks, 32);
+  REQUIRE_EQ(o.register_step, 8);
   /* Without registers and, before 8.0, without shared memory, those limit
    * nothing. */
   o = limits(0, 33, 0, 0, 0);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The examples of several ranks: threads measure and check on the host; where no
-# GPUs are, the all-reduce says so for each rank.
+# GPUs are, they and the all-reduce say so.
 #
 # usage: ranks.sh THREADS_GEMM_RS ALLREDUCE
 set -u
@@ -22,12 +22,36 @@ for ranks in 1 2 4; do
   grep -q '"check": "passed before and after timing"' r.json ||
     fail "not checked"
   grep -q '"boundary": "whole wrapper"' r.json || fail "no boundary"
+  for name in 'gemm and reduce-scatter' 'gemm alone' 'reduce-scatter alone'; do
+    grep -q "\"name\": \"$name\"" r.json || fail "no $name"
+  done
+  grep -q "^$ranks ranks, 192 x 192 x 192, $((192 / ranks)) of" out ||
+    fail "no sizes"
+  grep -q '^  gemm alone .* TFLOP/s a rank$' out || fail "no rate"
+  [ $ranks = 1 ] || grep -q '^  reduce-scatter alone .* busbw ' out ||
+    fail "no bus bandwidth"
   echo "ok threads_gemm_rs $ranks"
 done
-for ranks in 0 5 17 x; do
-  "$threads" $ranks r.json >out 2>err && fail "$ranks threads were taken"
+"$threads" host 3 r.json 24 >out 2>err || fail "3 threads ended with $?"
+grep -q '^3 ranks, 24 x 24 x 24, 8 of' out || fail "not the size asked for"
+for arguments in 0 5 17 x 2x -1 'host 5' 'host 2 r.json 25' 'host 2 r.json x' \
+  'cuda 0' 'cuda 65' 'cuda 2 r.json 3' '2 r.json 24 24' hip; do
+  # shellcheck disable=SC2086 # a list of arguments
+  "$threads" $arguments >out 2>err && fail "$arguments was taken"
   grep -q usage err || fail "refused without a word"
 done
+rm -f r.json
+"$threads" cuda 2 r.json >out 2>err
+code=$?
+if [ $code = 77 ]; then
+  grep -q 'nothing to measure with: .*[a-z].*\.$' out || fail "no sentence"
+  [ ! -s err ] || fail "it complained"
+  [ ! -e r.json ] || fail "a result without GPUs"
+else
+  [ $code = 0 ] || fail "threads_gemm_rs on GPUs ended with $code"
+  grep -q '"world_size": 2' r.json || fail "no world size"
+fi
+echo "ok threads_gemm_rs cuda"
 
 "$allreduce" 2 a.json >out 2>err
 code=$?

@@ -2,12 +2,14 @@
  * happens when one of them is killed. */
 #include "../plugin/engine.h"
 
-#include "comm.h"
+#include "comm_board.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -320,6 +322,108 @@ static void a_name_and_a_rank_are_taken_once(void) {
   REQUIRE_EQ(shm_unlink(name), 0);
 }
 
+/* Until so many ranks but for rank 0 have sat down. */
+static void wait_for_ranks(uint32_t count) {
+  wait_for_name();
+  int fd = shm_open(name, O_RDWR, 0);
+  struct stat s;
+  do
+    REQUIRE_EQ(fstat(fd, &s), 0);
+  while (!s.st_size);
+  kmbi_board *board = mmap(NULL, sizeof *board, PROT_READ, MAP_SHARED, fd, 0);
+  REQUIRE(board != MAP_FAILED);
+  while (!atomic_load(&board->magic) || atomic_load(&board->joined) < count) {
+    const struct timespec t = {0, 1000000};
+    nanosleep(&t, NULL);
+  }
+  munmap(board, sizeof *board);
+  close(fd);
+}
+
+/* Which of three comes back how. */
+static kmb_status meets_as;
+static const char *meets_words;
+static double meets_s;
+
+static void meets_in_vain(int rank, int size) {
+  kmb_comm *comm = NULL;
+  kmb_comm_params p = limits(meets_s);
+  REQUIRE_STATUS(kmb_comm_shm_create(name, rank, size, &p, &comm), meets_as);
+  REQUIRE(!comm);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), meets_words);
+}
+
+static pid_t start_in_vain(int rank, double seconds, kmb_status status,
+                           const char *words) {
+  meets_s = seconds;
+  meets_as = status;
+  meets_words = words;
+  return start(meets_in_vain, rank, 3);
+}
+
+static void what_happens_before_all_have_met_is_told(void) {
+  fresh_name();
+  pid_t zero = start_in_vain(0, 30, KMB_OK, "it is killed");
+  pid_t one =
+      start_in_vain(1, 30, KMB_ERR_LOST, "ended before all ranks had met");
+  wait_for_ranks(1);
+  pid_t again = start_in_vain(1, 30, KMB_ERR_BUSY, "is there already");
+  await(&again, 1, -1);
+  REQUIRE_EQ(kill(zero, SIGKILL), 0);
+  await(&zero, 1, 0);
+  await(&one, 1, -1);
+  REQUIRE_EQ(shm_unlink(name), 0);
+}
+
+static void only_the_ranks_that_miss_are_named(void) {
+  fresh_name();
+  pid_t one = start_in_vain(1, 30, KMB_ERR_TIMEOUT, "did not make");
+  pid_t zero = start_in_vain(0, 1.5, KMB_ERR_TIMEOUT, "rank 2 did not come");
+  await(&zero, 1, -1);
+  REQUIRE_EQ(kill(one, SIGKILL), 0);
+  REQUIRE_EQ(waitpid(one, NULL, 0), one);
+  fresh_name();
+  zero = start_in_vain(0, 30, KMB_OK, "it is killed");
+  wait_for_ranks(0);
+  one = start_in_vain(1, 0.2, KMB_ERR_TIMEOUT, "did not see all 3 ranks");
+  await(&one, 1, -1);
+  REQUIRE_EQ(kill(zero, SIGKILL), 0);
+  await(&zero, 1, 0);
+  REQUIRE_EQ(shm_unlink(name), 0);
+}
+
+/* --- what the system refuses --------------------------------------------- */
+
+static void may_not_open(int rank, int size) {
+  if (!getuid()) REQUIRE_EQ(setuid(65534), 0); /* root may do anything */
+  meets_as = KMB_ERR_PERM;
+  meets_words = "shm_open of the shared memory";
+  meets_s = 5;
+  meets_in_vain(rank, size);
+}
+
+static void may_not_write(int rank, int size) {
+  const struct rlimit least = {16, 16};
+  REQUIRE(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+  REQUIRE_EQ(setrlimit(RLIMIT_FSIZE, &least), 0);
+  meets_as = KMB_ERR_UNAVAILABLE;
+  meets_words = "posix_fallocate of the shared memory";
+  meets_s = 5;
+  meets_in_vain(rank, size);
+}
+
+static void what_the_system_refuses_is_told(void) {
+  fresh_name();
+  int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0);
+  REQUIRE(fd >= 0);
+  close(fd);
+  pid_t child = start(may_not_open, 0, 3);
+  await(&child, 1, -1);
+  REQUIRE_EQ(shm_unlink(name), 0);
+  fresh_name();
+  run_all(may_not_write, 1, -1); /* and nothing stays behind */
+}
+
 static void is_alone_and_asks_twice(int rank, int size) {
   kmb_comm_params p = limits(0.3);
   kmb_comm *comm = NULL;
@@ -369,6 +473,13 @@ static void names_and_places_are_checked(void) {
   longest[201] = '\0';
   REQUIRE_STATUS(kmb_comm_shm_create(longest, 0, 1, NULL, &comm),
                  KMB_ERR_INVALID);
+  longest[200] = '/';
+  REQUIRE_STATUS(kmb_comm_shm_create(longest, 0, 1, NULL, &comm),
+                 KMB_ERR_INVALID);
+  REQUIRE_HAS(kmb_last_error(NULL, NULL), "up to 199 letters");
+  longest[200] = '\0';
+  REQUIRE_OK(kmb_comm_shm_create(longest, 0, 1, NULL, &comm));
+  kmb_comm_destroy(comm);
   REQUIRE_STATUS(kmb_comm_shm_create("/a", 1, 1, NULL, &comm), KMB_ERR_INVALID);
   REQUIRE_STATUS(kmb_comm_shm_create("/a", -1, 1, NULL, &comm),
                  KMB_ERR_INVALID);
@@ -406,6 +517,9 @@ int main(void) {
   RUN(what_a_killed_run_left_is_cleared_away);
   RUN(ranks_that_do_not_come_are_named);
   RUN(a_name_and_a_rank_are_taken_once);
+  RUN(what_happens_before_all_have_met_is_told);
+  RUN(only_the_ranks_that_miss_are_named);
+  RUN(what_the_system_refuses_is_told);
   RUN(two_ranks_of_one_process_are_refused);
   RUN(without_memory_nothing_is_left);
   return 0;

@@ -12,3 +12,9 @@ extern "C" int run_narrow(const float *from, float *to, u64 count,
   copy_narrow<<<264, 256, 0, (cudaStream_t)stream>>>(from, to, count);
   return (int)cudaGetLastError();
 }
+
+extern "C" int run_wide(const float *from, float *to, u64 count, void *stream) {
+  copy_wide<<<264, 256, 0, (cudaStream_t)stream>>>(
+      (const uint4 *)from, (uint4 *)to, count / 4);
+  return (int)cudaGetLastError();
+}

@@ -76,9 +76,110 @@ static kmb_buffers *product_buffers(gpu *g) {
   return buffers;
 }
 
+/* JSON. */
+
+static void print_string(FILE *json, const char *text) {
+  fputc('"', json);
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') fputc('\\', json);
+    fputc((unsigned char)*text < ' ' ? ' ' : *text, json);
+  }
+  fputc('"', json);
+}
+
+static void print_text(FILE *json, const char *key, const char *text) {
+  fprintf(json, ",\n   \"%s\": ", key);
+  print_string(json, text);
+}
+
+/* Unknown: null. */
+static void print_number(FILE *json, const char *key, bool known,
+                         double number) {
+  if (known)
+    fprintf(json, ", \"%s\": %.9g", key, number);
+  else
+    fprintf(json, ", \"%s\": null", key);
+}
+
+/* What the library says of where the time went. */
+enum { LINES = 24, LINE = 512 };
+static struct {
+  char at[LINES][LINE];
+  size_t count;
+} said;
+
+static void keep_log(void *user, kmb_log_level level, const char *message) {
+  (void)user;
+  fprintf(stderr, "    log %d: %s\n", (int)level, message);
+  if (strncmp(message, "counters", 8) != 0 || said.count == LINES) return;
+  snprintf(said.at[said.count++], LINE, "%s", message);
+}
+
+/* One operation in one state: the document has it whatever fails. */
+typedef struct row {
+  const shape *s;
+  const char *state;
+  kmb_counters *counters;
+  double ms[2]; /* of the first call, and of the second, the cheaper one */
+  int calls;    /* that succeeded */
+  double ratio, time_us;
+  bool ratio_known, time_known;
+  char error[LINE]; /* the first one; "": none */
+} row;
+
+static void fail(row *r, const char *what) {
+  const char *why = kmb_last_error(NULL, NULL);
+  fprintf(stderr, "%s, %s: %s: %s\n", r->s->key, r->state, what, why);
+  if (!r->error[0]) snprintf(r->error, sizeof r->error, "%s: %s", what, why);
+}
+
+static void print_info(FILE *json, const row *r) {
+  kmb_counters_info info = kmb_counters_info_init();
+  const char *name = "";
+  if (kmb_counters_get_info(r->counters, &info) ||
+      kmb_counters_name(r->counters, 0, &name))
+    return;
+  print_text(json, "kernel", name);
+  print_text(json, "mode", info.mode);
+  fprintf(json, ", \"passes\": %llu, \"taken\": %llu, \"kernels\": %llu",
+          (unsigned long long)info.passes, (unsigned long long)info.taken,
+          (unsigned long long)info.kernels);
+  printf("%-22s %-5s %llu of %llu passes, %.0f then %.0f ms\n", r->s->key,
+         r->state, (unsigned long long)info.taken,
+         (unsigned long long)info.passes, r->ms[0], r->ms[1]);
+}
+
+/* The driver counts blocks as the library does; for kernels of others' making
+ * it may know of more that limits them. */
+static void print_occupancy(FILE *json, row *r) {
+  kmb_occupancy o = kmb_occupancy_init();
+  kmb_op op = kmb_op_init();
+  if (kmb_counters_launch(r->counters, 0, &op) ||
+      kmb_counters_occupancy(r->counters, 0, &o)) {
+    fail(r, "occupancy");
+    return;
+  }
+  bool checked = o.flags & KMB_OCCUPANCY_CHECKED;
+  fprintf(json,
+          ",\n   \"occupancy\": {\"theoretical_pct\": %.9g, "
+          "\"blocks_per_unit\": %llu, \"waves\": %.9g, \"registers\": %u, "
+          "\"checked\": %s",
+          o.pct, (unsigned long long)o.blocks, o.waves, (unsigned)op.registers,
+          checked ? "true" : "false");
+  print_text(json, "check", o.check);
+  fputc('}', json);
+  printf("%-22.22s %.1f%% theoretical occupancy, limited by %s, %.3g waves; "
+         "%s\n",
+         op.name, o.pct, o.limit ? o.limit : "something else", o.waves,
+         o.check);
+  if (!checked && r->s->kernel && !r->error[0])
+    snprintf(r->error, sizeof r->error, "occupancy: %s", o.check);
+}
+
 /* The values that are known, by the names of the metrics. */
 static void print_values(FILE *json, const kmb_counters *c) {
   int written = 0;
+  fprintf(json, ",\n   \"metrics\": {");
 #define PRINT(name, place, metric, unit, text)                             \
   {                                                                        \
     double number = 0;                                                     \
@@ -88,91 +189,84 @@ static void print_values(FILE *json, const kmb_counters *c) {
   }
   KMB_COUNTERS_SOL_MAP(PRINT)
 #undef PRINT
+  fputc('}', json);
 }
 
-/* The driver counts blocks as the library does; for kernels of others' making
- * it may know of more that limits them. */
-static bool check_occupancy(const kmb_counters *c) {
-  kmb_occupancy o = kmb_occupancy_init();
-  const char *name = "";
-  if (kmb_counters_name(c, 0, &name) || kmb_counters_occupancy(c, 0, &o)) {
-    fprintf(stderr, "occupancy: %s\n", kmb_last_error(NULL, NULL));
-    return false;
-  }
-  printf("%-22.22s %.1f%% theoretical occupancy, limited by %s, %.3g waves; "
-         "%s\n",
-         name, o.pct, o.limit ? o.limit : "something else", o.waves, o.check);
-  return strncmp(name, "test_", 5) != 0 || o.flags & KMB_OCCUPANCY_CHECKED;
-}
-
-/* Twice: the second call of a device is the cheaper one. */
-static bool count(gpu *g, FILE *json, const kmb_bench_params *p, const shape *s,
-                  const char *state) {
+static void print_row(FILE *json, row *r) {
   static bool second;
-  kmb_counters *c = NULL;
-  double ms[2] = {0, 0};
-  for (int i = 0; i < 2; i++) {
-    double began = gpu_now();
-    kmb_counters_destroy(c);
-    if (kmb_counters_read(g->device, p, NULL, &c)) {
-      fprintf(stderr, "%s, %s: %s\n", s->key, state,
-              kmb_last_error(NULL, NULL));
-      return false;
-    }
-    ms[i] = (gpu_now() - began) / 1e6;
-  }
-  kmb_counters_info info = kmb_counters_info_init();
-  if (kmb_counters_get_info(c, &info)) return false;
-  fprintf(json,
-          "%s\n  {\"name\": \"%s\", \"state\": \"%s\", \"mode\": \"%s\", "
-          "\"passes\": %llu, \"taken\": %llu, \"kernels\": %llu, \"wall_ms\": "
-          "[%.2f, %.2f],\n   \"metrics\": {",
-          second ? "," : "", s->key, state, info.mode,
-          (unsigned long long)info.passes, (unsigned long long)info.taken,
-          (unsigned long long)info.kernels, ms[0], ms[1]);
+  fprintf(json, "%s\n  {\"name\": \"%s\", \"state\": \"%s\", \"writes\": %s",
+          second ? "," : "", r->s->key, r->state,
+          r->s->writes ? "true" : "false");
   second = true;
-  print_values(json, c);
-  bool same = check_occupancy(c);
-  printf("%-22s %-5s %llu of %llu passes, %.0f then %.0f ms\n", s->key, state,
-         (unsigned long long)info.taken, (unsigned long long)info.passes, ms[0],
-         ms[1]);
-  kmb_counters_destroy(c);
-  return same;
+  if (r->calls == 2) {
+    fprintf(json, ", \"wall_ms\": [%.2f, %.2f]", r->ms[0], r->ms[1]);
+    print_info(json, r);
+    print_occupancy(json, r);
+    print_values(json, r->counters);
+  }
+  fprintf(json, ",\n   \"log\": [");
+  for (size_t i = 0; i < said.count; i++) {
+    fprintf(json, "%s\n    ", i ? "," : "");
+    print_string(json, said.at[i]);
+  }
+  fputc(']', json);
+  print_number(json, "cold_ratio", r->ratio_known, r->ratio);
+  print_number(json, "time_us", r->time_known, r->time_us);
+  if (r->error[0]) print_text(json, "error", r->error);
+  fputc('}', json);
+}
+
+/* Twice: what the first one made serves the second. */
+static void count(gpu *g, row *r, const kmb_bench_params *p) {
+  for (r->calls = 0; r->calls < 2; r->calls++) {
+    double began = gpu_now();
+    kmb_counters_destroy(r->counters);
+    if (kmb_counters_read(g->device, p, NULL, &r->counters)) {
+      fail(r, "counters");
+      return;
+    }
+    r->ms[r->calls] = (gpu_now() - began) / 1e6;
+  }
 }
 
 /* And what a measurement says that confirms its cache state. */
-static bool confirm(gpu *g, FILE *json, kmb_bench_params *p) {
+static void confirm(gpu *g, row *r, kmb_bench_params *p) {
   p->flags |= KMB_BENCH_CONFIRM_COLD;
-  kmb_result *r = bench(g, p, "confirm");
-  double ratio = r ? result_f64(r, KMB_VALUE_COLD_RATIO, -1) : -1;
-  bool known = ratio >= 0;
-  if (r && !known) fprintf(stderr, "    %s\n", kmb_last_error(NULL, NULL));
-  fprintf(json, "},\n   \"cold_ratio\": %.6f, \"time_us\": %.4f}", ratio,
-          r ? result_f64(r, KMB_VALUE_TIME, 0) / 1e3 : 0);
-  printf("%28s cold_ratio %.4f\n", "", ratio);
-  kmb_result_destroy(r);
-  return known;
+  kmb_result *result = bench(g, p, "confirm");
+  r->ratio_known =
+      result && !kmb_result_f64(result, KMB_VALUE_COLD_RATIO, &r->ratio);
+  if (!r->ratio_known) fail(r, "confirm_cold");
+  r->time_known =
+      result && !kmb_result_f64(result, KMB_VALUE_TIME, &r->time_us);
+  if (!r->time_known) fail(r, "time");
+  r->time_us /= 1e3;
+  printf("%-22s %-5s %.2f us, cold_ratio ", r->s->key, r->state, r->time_us);
+  if (r->ratio_known)
+    printf("%.4f\n", r->ratio);
+  else
+    puts("not known");
+  kmb_result_destroy(result);
 }
 
 static bool one(gpu *g, FILE *json, const shape *s, bool warm) {
   kmb_buffers *buffers =
       s->kernel ? move_buffers(g, s->bytes, s->writes, 0) : product_buffers(g);
   work w = {g, s, s->kernel ? gpu_kernel(g, s->kernel) : NULL, 0};
+  row r = {.s = s, .state = warm ? "warm" : "cold"};
+  said.count = 0;
   CU(g, cuMemAlloc, &w.sink, 64 << 10);
   kmb_bench_params p =
       params_for(&modes[0], warm ? KMB_CACHE_WARM : KMB_CACHE_COLD);
   p.launch = launch;
   p.launch_user = &w;
   p.buffers = buffers;
-  bool good =
-      count(g, json, &p, s, warm ? "warm" : "cold") && confirm(g, json, &p);
+  count(g, &r, &p);
+  confirm(g, &r, &p);
+  print_row(json, &r);
+  kmb_counters_destroy(r.counters);
   kmb_buffers_destroy(buffers);
   CU(g, cuMemFree, w.sink);
-  return good;
-}
-
-static bool is_there(const shape *s) {
-  return s->kernel || product;
+  return !r.error[0];
 }
 
 static void wait_for(gpu *g) {
@@ -234,7 +328,11 @@ int main(int argc, char **argv) {
   gpu g;
   bool good = true;
   bool launches = argc > 1 && strcmp(argv[1], "launch") == 0;
-  gpu_open_quietly(&g, "cuda:0", NULL);
+  kmb_hooks hooks = kmb_hooks_init();
+  kmb_device_params params = kmb_device_params_init();
+  hooks.log = keep_log;
+  params.hooks = &hooks;
+  gpu_open_quietly(&g, "cuda:0", &params);
   open_product();
   if (launches) {
     int code = launch_all(&g);
@@ -244,10 +342,9 @@ int main(int argc, char **argv) {
   }
   FILE *json = report_open(&g, argc > 1 ? argv[1] : NULL);
   fprintf(json, " \"counters\": [");
-  for (size_t i = 0; i < SHAPES; i++) {
-    if (!is_there(&shapes[i])) continue;
-    good = one(&g, json, &shapes[i], false) && good;
-  }
+  for (size_t i = 0; i < SHAPES; i++)
+    if (shapes[i].kernel || product)
+      good = one(&g, json, &shapes[i], false) && good;
   good = one(&g, json, &shapes[0], true) && good;
   fprintf(json, "\n ]}\n");
   int code = report_close(json);

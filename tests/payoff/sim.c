@@ -94,14 +94,14 @@ static void enqueue(machine *m, const sim_action *a, double length) {
            7 + i, m->id);
   put_event(&m->out, a->kind == SIM_COPY ? "gpu_memcpy" : "kernel", a->name,
             start, start + length, args);
-  double end = m->host + (double)m->s->call;
+  double end = m->host + (double)(m->s->call + m->s->added);
   put_call(m, a->kind == SIM_COPY ? "cudaMemcpyAsync" : "cudaLaunchKernel",
            end);
   m->host = end;
 }
 
 static void synchronise(machine *m, int stream) {
-  double end = m->host + (double)m->s->sync;
+  double end = m->host + (double)(m->s->sync + m->s->added);
   if (m->busy[stream]) end = later(end, m->stream[stream] + (double)m->s->sync);
   m->id++;
   put_call(m, "cudaStreamSynchronize", end);
@@ -109,7 +109,7 @@ static void synchronise(machine *m, int stream) {
 }
 
 static void call_for_event(machine *m, const sim_action *a) {
-  double end = m->host + (double)m->s->call / 2;
+  double end = m->host + (double)m->s->call / 2 + (double)m->s->added;
   m->id++;
   if (a->kind == SIM_RECORD)
     m->event[a->event] = m->stream[a->stream];

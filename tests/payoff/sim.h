@@ -35,6 +35,7 @@ typedef struct sim {
    * operations of a stream, from an event to what waits for it, and from the
    * end of work to that of the synchronisation. */
   uint64_t call, launch, step, wait, sync;
+  uint64_t added; /* to each call, while it is recorded */
 } sim;
 
 void sim_init(sim *s);

@@ -2,6 +2,8 @@
  * says. */
 #include "party.h"
 
+#include "comm.h"
+
 #include <stdatomic.h>
 
 static const kmb_rank *row(const guest *g, uint64_t index) {
@@ -9,6 +11,16 @@ static const kmb_rank *row(const guest *g, uint64_t index) {
   rank = kmb_rank_init();
   REQUIRE_OK(kmb_result_rank(g->t.r, index, &rank));
   return &rank;
+}
+
+static kmb_severity severity(const trial *t, kmb_finding_code code) {
+  kmb_finding finding = kmb_finding_init();
+  for (uint64_t i = 0; i < kmb_result_finding_count(t->r); i++) {
+    REQUIRE_OK(kmb_result_finding(t->r, i, &finding));
+    if (finding.code == code) return finding.severity;
+  }
+  REQUIRE(!"a finding that was raised");
+  return 0;
 }
 
 static void a_sample_is_the_longest_of_all_ranks(void) {
@@ -87,6 +99,8 @@ static void f42_different_estimates_give_the_same_counts(void) {
   party_ok(&p);
   const trial *a = &p.guests[0].t, *b = &p.guests[1].t;
   REQUIRE(u64(a, KMB_VALUE_BATCH) > 1);
+  REQUIRE(row(&p.guests[0], 1)->median_ns > 794);
+  REQUIRE(row(&p.guests[0], 1)->median_ns < 3 * 794);
   REQUIRE_EQ(u64(a, KMB_VALUE_BATCH), u64(b, KMB_VALUE_BATCH));
   REQUIRE_EQ(u64(a, KMB_VALUE_ITERATIONS), u64(b, KMB_VALUE_ITERATIONS));
   REQUIRE_EQ(u64(a, KMB_VALUE_WARMUP_ITERATIONS),
@@ -112,14 +126,46 @@ static void f44_the_slowest_rank_is_the_headline(void) {
   party_end(&p);
 }
 
-/* Without a timer's bias the spread is 0.92%. */
-static void f44_the_spread_of_the_ranks_is_told(void) {
+/* Without a timer's bias, whose event pair would be in it. */
+static void spread_of(const char *specs0, const char *specs1, double want,
+                      kmb_severity said) {
   static party p;
-  const char *const specs[] = {"kernel=215000,tick=0,event=0",
-                               "kernel=217000,tick=0,event=0"};
+  const char *const specs[] = {specs0, specs1};
   party_begin(&p, 2, specs, 2);
   party_ok(&p);
-  REQUIRE_NEAR(f64(&p.guests[0].t, KMB_VALUE_RANK_SPREAD_PCT), 0.92, 0.005);
+  for (int r = 0; r < 2; r++) {
+    const trial *t = &p.guests[r].t;
+    REQUIRE_NEAR(f64(t, KMB_VALUE_RANK_SPREAD_PCT), want, 0.005);
+    REQUIRE_EQ(raised(t, KMB_FINDING_RANK_SKEW), want >= 1);
+    if (want < 1) continue;
+    REQUIRE_EQ(severity(t, KMB_FINDING_RANK_SKEW), said);
+    REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "rank_spread_pct"), want,
+                 1e-9);
+    REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "slowest_rank"), 1, 0);
+    REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "slowest_samples"), 60, 0);
+    REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW),
+                "was the last in 60 of 60 samples");
+  }
+  party_end(&p);
+}
+
+static void f44_the_spread_of_the_ranks_is_told(void) {
+  const char *most = "kernel=200000,tick=0,event=0";
+  spread_of("kernel=215000,tick=0,event=0", "kernel=217000,tick=0,event=0",
+            0.92, KMB_NOTE);
+  spread_of("kernel=198000,tick=0,event=0", most, 1, KMB_NOTE);
+  spread_of("kernel=190200,tick=0,event=0", most, 4.9, KMB_NOTE);
+  spread_of("kernel=190000,tick=0,event=0", most, 5, KMB_WARNING);
+}
+
+/* The first one of equals. */
+static void every_sample_has_one_slowest_rank(void) {
+  static party p;
+  const char *const specs[] = {"tick=0"};
+  party_begin(&p, 3, specs, 1);
+  party_ok(&p);
+  REQUIRE_EQ(row(&p.guests[1], 0)->slowest, 60);
+  REQUIRE_EQ(row(&p.guests[1], 1)->slowest + row(&p.guests[1], 2)->slowest, 0);
   party_end(&p);
 }
 
@@ -202,6 +248,7 @@ static void sixteen_ranks_agree(void) {
     REQUIRE_NEAR(f64(&p.guests[r].t, KMB_VALUE_TIME),
                  f64(&p.guests[0].t, KMB_VALUE_TIME), 0);
   REQUIRE(f64(&p.guests[0].t, KMB_VALUE_AGREEMENT) > 0);
+  REQUIRE(f64(&p.guests[0].t, KMB_VALUE_AGREEMENT) < 1e9);
   party_end(&p);
 }
 
@@ -234,6 +281,8 @@ static void buffers_are_checked_and_rotate_on_every_rank(void) {
   REQUIRE_NEAR(f64(&p.guests[0].t, KMB_VALUE_TIME), 27000, 40);
   REQUIRE_STR(text(&p.guests[1].t, KMB_VALUE_CHECK),
               "passed before and after timing");
+  REQUIRE_STR(text(&p.guests[0].t, KMB_VALUE_CACHE_STATE), "COLD");
+  REQUIRE(!raised(&p.guests[1].t, KMB_FINDING_NOT_COLD));
   REQUIRE_EQ(p.guests[0].t.checks, 2);
   REQUIRE_EQ(p.guests[1].t.checks, 2);
   party_end(&p);
@@ -241,18 +290,26 @@ static void buffers_are_checked_and_rotate_on_every_rank(void) {
 
 static void slots_are_as_many_as_every_rank_can_have(void) {
   static party p;
-  const char *const specs[] = {"", "memory=20000000"};
-  party_begin(&p, 2, specs, 2);
-  for (int r = 0; r < 2; r++) {
-    with_buffers(&p.guests[r].t, MIB);
-    p.guests[r].t.p.cache = KMB_CACHE_ROTATED;
+  const char *const specs[] = {"", "memory=20000000", ""};
+  for (int first = 0; first < 2; first++) {
+    party_begin(&p, 2, &specs[first], 2);
+    for (int r = 0; r < 2; r++) {
+      with_buffers(&p.guests[r].t, MIB);
+      p.guests[r].t.p.cache = KMB_CACHE_ROTATED;
+    }
+    party_ok(&p);
+    const trial *a = &p.guests[0].t, *b = &p.guests[1].t;
+    uint64_t slots = u64(a, KMB_VALUE_SLOTS);
+    REQUIRE(slots > 1 && slots < 17);
+    REQUIRE_EQ(u64(b, KMB_VALUE_SLOTS), slots);
+    REQUIRE_EQ(u64(a, KMB_VALUE_REUSE_BYTES), u64(b, KMB_VALUE_REUSE_BYTES));
+    REQUIRE_STR(text(a, KMB_VALUE_CACHE_STATE), "NOT_COLD");
+    REQUIRE_STR(text(b, KMB_VALUE_CACHE_STATE), "NOT_COLD");
+    REQUIRE(figure(a, KMB_FINDING_NOT_COLD, "wanted_slots") > (double)slots);
+    REQUIRE_NEAR(figure(a, KMB_FINDING_NOT_COLD, "wanted_slots"),
+                 figure(b, KMB_FINDING_NOT_COLD, "wanted_slots"), 0);
+    party_end(&p);
   }
-  party_ok(&p);
-  uint64_t slots = u64(&p.guests[0].t, KMB_VALUE_SLOTS);
-  REQUIRE(slots > 1 && slots < 17);
-  REQUIRE_EQ(u64(&p.guests[1].t, KMB_VALUE_SLOTS), slots);
-  REQUIRE_STR(text(&p.guests[0].t, KMB_VALUE_CACHE_STATE), "NOT_COLD");
-  party_end(&p);
 }
 
 static void what_one_rank_cannot_time_by_no_rank_does(void) {
@@ -280,6 +337,81 @@ static void an_unknown_bias_of_one_rank_is_everybodys(void) {
   party_end(&p);
 }
 
+/* In whichever order the ranks have them. */
+static void the_bias_is_the_mean_of_the_ranks(void) {
+  static party p;
+  const char *const specs[3][3] = {
+      {"event=3000,bias_unc=20", "event=5000,bias_unc=50", "event=4600"},
+      {"event=5000,bias_unc=20", "event=4600", "event=3000,bias_unc=50"},
+      {"event=4600,bias_unc=50", "event=3000", "event=5000,bias_unc=20"}};
+  for (int i = 0; i < 3; i++) {
+    party_begin(&p, 3, specs[i], 3);
+    party_ok(&p);
+    for (int r = 0; r < 3; r++) {
+      REQUIRE_NEAR(f64(&p.guests[r].t, KMB_VALUE_BIAS), 4200, 1e-9);
+      REQUIRE_NEAR(f64(&p.guests[r].t, KMB_VALUE_BIAS_UNCERTAINTY), 1050, 1e-9);
+    }
+    party_end(&p);
+  }
+}
+
+static void the_coarsest_clock_and_the_largest_cache_count(void) {
+  static party p;
+  const char *const specs[] = {"tick=64,llc=4194304", "tick=500,llc=9437184",
+                               "tick=32,llc=12582912"};
+  party_begin(&p, 3, specs, 3);
+  for (int r = 0; r < 3; r++)
+    with_buffers(&p.guests[r].t, MIB);
+  party_ok(&p);
+  for (int r = 0; r < 3; r++) {
+    REQUIRE_NEAR(f64(&p.guests[r].t, KMB_VALUE_CLOCK_TICK), 500, 0);
+    REQUIRE_EQ(u64(&p.guests[r].t, KMB_VALUE_LLC_BYTES), 12582912);
+  }
+  party_end(&p);
+}
+
+/* What all have, what was asked for first. */
+static void ways(const char *const specs[2], kmb_timer timer,
+                 kmb_launch_mode mode, const char *want, const char *launched) {
+  static party p;
+  party_begin(&p, 2, specs, 2);
+  for (int r = 0; r < 2; r++) {
+    p.guests[r].t.p.timer = timer;
+    p.guests[r].t.p.launch_mode = mode;
+  }
+  party_ok(&p);
+  for (int r = 0; r < 2; r++) {
+    REQUIRE_STR(text(&p.guests[r].t, KMB_VALUE_TIMER), want);
+    REQUIRE_STR(text(&p.guests[r].t, KMB_VALUE_LAUNCH_MODE), launched);
+  }
+  if (strcmp(want, "HOST") == 0) {
+    REQUIRE_HAS(text(&p.guests[0].t, KMB_VALUE_BARRIER), "timer is the host's");
+    REQUIRE_HAS(message(&p.guests[0].t, KMB_FINDING_RANK_SKEW),
+                "their hosts alone are aligned");
+    REQUIRE_STATUS(
+        kmb_result_f64(p.guests[0].t.r, KMB_VALUE_RELEASE_SKEW, &(double){0}),
+        KMB_ERR_UNAVAILABLE);
+  }
+  party_end(&p);
+}
+
+static void a_way_is_one_that_all_ranks_have(void) {
+  static party p;
+  const char *const all[] = {"", ""}, *const first[] = {"timers=host", ""},
+                    *const last[] = {"", "timers=host+event"},
+                    *const none[] = {"timers=event", "timers=host"};
+  ways(all, KMB_TIMER_AUTO, KMB_LAUNCH_AUTO, "EVENT", "GRAPH");
+  ways(all, KMB_TIMER_HOST, KMB_LAUNCH_AUTO, "HOST", "GRAPH");
+  ways(all, KMB_TIMER_AUTO, KMB_LAUNCH_PLAIN, "EVENT", "PLAIN");
+  ways(all, KMB_TIMER_HOST, KMB_LAUNCH_PLAIN, "HOST", "PLAIN");
+  ways(first, KMB_TIMER_AUTO, KMB_LAUNCH_AUTO, "HOST", "GRAPH");
+  ways(first, KMB_TIMER_EVENT, KMB_LAUNCH_PLAIN, "HOST", "GRAPH");
+  ways(last, KMB_TIMER_AUTO, KMB_LAUNCH_AUTO, "EVENT", "GRAPH");
+  party_begin(&p, 2, none, 2);
+  party_fails(&p, KMB_ERR_UNAVAILABLE, "can be had on every rank");
+  party_end(&p);
+}
+
 static void rounds_are_taken_together(void) {
   static party p;
   const char *const specs[] = {"noise=gauss:0.01", "noise=gauss:0.02"};
@@ -291,49 +423,6 @@ static void rounds_are_taken_together(void) {
   party_ok(&p);
   REQUIRE_NEAR(f64(&p.guests[0].t, KMB_VALUE_ROUND_LOW),
                f64(&p.guests[1].t, KMB_VALUE_ROUND_LOW), 0);
-  party_end(&p);
-}
-
-/* One rank's kernel takes 3 ms once. */
-typedef struct stutter {
-  uint64_t calls, at;
-} stutter;
-
-static kmb_status stuttering(void *user, const kmb_launch *launch) {
-  stutter *s = user;
-  sim_kernel kernel = {.ns = ++s->calls == s->at ? 3e6 : 0};
-  return sim_enqueue(launch->stream, &kernel);
-}
-
-static void a_millisecond_alone_is_a_sync_outlier(void) {
-  static party p;
-  stutter stutters[2] = {{0, 0}, {0, 40}};
-  party_begin(&p, 2, NULL, 0);
-  for (int r = 0; r < 2; r++) {
-    p.guests[r].t.p.launch = stuttering;
-    p.guests[r].t.p.launch_user = &stutters[r];
-    p.guests[r].t.p.launch_mode = KMB_LAUNCH_PLAIN;
-    p.guests[r].t.p.flags = KMB_BENCH_NO_WARMUP;
-  }
-  party_ok(&p);
-  for (int r = 0; r < 2; r++) {
-    const trial *t = &p.guests[r].t;
-    REQUIRE(raised(t, KMB_FINDING_SYNC_OUTLIER));
-    REQUIRE_HAS(message(t, KMB_FINDING_SYNC_OUTLIER), "rank 1");
-    REQUIRE_HAS(message(t, KMB_FINDING_SYNC_OUTLIER), "step \"measure\"");
-    REQUIRE_NEAR(figure(t, KMB_FINDING_SYNC_OUTLIER, "outliers"), 1, 0);
-    REQUIRE_NEAR(figure(t, KMB_FINDING_SYNC_OUTLIER, "rank"), 1, 0);
-    REQUIRE_NEAR(figure(t, KMB_FINDING_SYNC_OUTLIER, "worst_ns"), 3003900, 40);
-  }
-  party_end(&p);
-}
-
-static void steady_milliseconds_are_no_outliers(void) {
-  static party p;
-  const char *const specs[] = {"kernel=20e6,noise=gauss:0.05"};
-  party_begin(&p, 2, specs, 1);
-  party_ok(&p);
-  REQUIRE(!raised(&p.guests[0].t, KMB_FINDING_SYNC_OUTLIER));
   party_end(&p);
 }
 
@@ -468,6 +557,46 @@ static void a_barrier_that_cannot_be_judged_is_not_chosen(void) {
   party_end(&p);
 }
 
+static atomic_int callers;
+
+static kmb_status callers_barrier(void *ctx, void *stream) {
+  (void)ctx;
+  REQUIRE(stream != NULL);
+  atomic_fetch_add(&callers, 1);
+  return KMB_OK;
+}
+
+/* By name, and where the backend's own ones cannot be had; on every rank. */
+static void a_barrier_of_the_callers_is_used(void) {
+  static party p;
+  const char *const specs[] = {"nopeer=1,fail=barrier_open@2:-2"};
+  for (int named = 0; named < 2; named++) {
+    for (int all = 0; all < 2; all++) {
+      party_begin(&p, 2, named ? NULL : specs, !named);
+      if (named) p.params.barrier = KMB_BARRIER_CALLER;
+      party_join(&p);
+      p.guests[0].comm->ops.device_barrier = callers_barrier;
+      if (all) p.guests[1].comm->ops.device_barrier = callers_barrier;
+      callers = 0;
+      if (named && !all) {
+        party_fails(&p, KMB_ERR_UNSUPPORTED, "has no device_barrier");
+      } else {
+        party_ok(&p);
+        const trial *t = &p.guests[0].t;
+        const char *said = text(t, KMB_VALUE_BARRIER);
+        REQUIRE_EQ(strncmp(said, all ? "CALLER" : "HOST", 4), 0);
+        if (!named) REQUIRE_HAS(said, "(FLAG: ");
+        if (!named) REQUIRE_HAS(said, "; STREAM: ");
+        REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW),
+                    all ? "is not timed by itself" : "hosts alone");
+        /* Twice before each sample, on either rank. */
+        REQUIRE(all ? callers >= 240 : !callers);
+      }
+      party_end(&p);
+    }
+  }
+}
+
 static void a_skew_that_weighs_is_a_finding(void) {
   static party p;
   const char *const specs[] = {"skew=4000,stream_skew=5000"};
@@ -511,6 +640,31 @@ static void what_was_declared_is_recorded(void) {
   party_end(&p);
 }
 
+static void work_that_adds_up_to_too_much_is_not_known(void) {
+  static party p;
+  for (int i = 0; i < 3; i++) {
+    kmb_work work = kmb_work_init();
+    work.flops = i == 0 ? UINT64_MAX / 2 + 1 : 5;
+    work.read_bytes = i == 1 ? UINT64_MAX / 2 + 1 : 7;
+    party_begin(&p, 2, NULL, 0);
+    p.guests[0].t.p.work = p.guests[1].t.p.work = &work;
+    party_ok(&p);
+    const trial *t = &p.guests[0].t;
+    uint64_t out = 0;
+    if (i == 2) {
+      REQUIRE_EQ(u64(t, KMB_VALUE_GLOBAL_FLOPS), 10);
+      REQUIRE_EQ(u64(t, KMB_VALUE_GLOBAL_LEAST_BYTES), 14);
+    } else {
+      REQUIRE_STATUS(kmb_result_u64(t->r, KMB_VALUE_GLOBAL_FLOPS, &out),
+                     KMB_ERR_UNAVAILABLE);
+      REQUIRE_STATUS(kmb_result_u64(t->r, KMB_VALUE_GLOBAL_LEAST_BYTES, &out),
+                     KMB_ERR_UNAVAILABLE);
+      REQUIRE_HAS(kmb_last_error(NULL, NULL), "exceeds 64 bits");
+    }
+    party_end(&p);
+  }
+}
+
 static void what_was_not_declared_is_not_known(void) {
   static party p;
   party_begin(&p, 2, NULL, 0);
@@ -533,6 +687,7 @@ int main(void) {
   RUN(f42_different_estimates_give_the_same_counts);
   RUN(f44_the_slowest_rank_is_the_headline);
   RUN(f44_the_spread_of_the_ranks_is_told);
+  RUN(every_sample_has_one_slowest_rank);
   RUN(f44_a_late_rank_is_not_billed_to_the_collective);
   RUN(a_delay_inside_the_operation_shows_in_full);
   RUN(the_rank_that_takes_longest_is_named);
@@ -542,16 +697,19 @@ int main(void) {
   RUN(slots_are_as_many_as_every_rank_can_have);
   RUN(what_one_rank_cannot_time_by_no_rank_does);
   RUN(an_unknown_bias_of_one_rank_is_everybodys);
+  RUN(the_bias_is_the_mean_of_the_ranks);
+  RUN(the_coarsest_clock_and_the_largest_cache_count);
+  RUN(a_way_is_one_that_all_ranks_have);
   RUN(rounds_are_taken_together);
-  RUN(a_millisecond_alone_is_a_sync_outlier);
-  RUN(steady_milliseconds_are_no_outliers);
   RUN(no_rank_signals_one_that_is_not_reset);
   RUN(the_barrier_with_the_least_skew_is_taken);
   RUN(ranks_without_peer_access_fall_to_the_next_barrier);
   RUN(a_barrier_is_had_by_name);
   RUN(a_barrier_that_cannot_be_judged_is_not_chosen);
+  RUN(a_barrier_of_the_callers_is_used);
   RUN(a_skew_that_weighs_is_a_finding);
   RUN(what_was_declared_is_recorded);
+  RUN(work_that_adds_up_to_too_much_is_not_known);
   RUN(what_was_not_declared_is_not_known);
   return 0;
 }

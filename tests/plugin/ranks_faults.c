@@ -1,7 +1,7 @@
 /* Several ranks, and one of them fails, vanishes or does something else. */
 #include "party.h"
 
-#include "comm.h"
+#include "ranks.h"
 
 /* A failed measurement leaves the communicator of use. */
 static void works_again(party *p) {
@@ -494,8 +494,16 @@ static void end_changed(party *p, changed *c) {
   party_end(p);
 }
 
-/* Bytes of a record that tell counts, kinds, versions and numbers apart. */
-enum { MAGIC_AT = 0, SEQUENCE_AT = 8, SAME_AT = 16, SAY_AT = 32 };
+/* Bytes of a record that tell counts, kinds, versions and numbers apart; of the
+ * first one, hosts and groups of parameters. */
+enum {
+  MAGIC_AT = 0,
+  SEQUENCE_AT = 8,
+  SAME_AT = 16,
+  SAY_AT = 32,
+  HOST_AT = offsetof(kmbi_record, payload) + offsetof(kmbi_entrance, host),
+  HASHES_AT = offsetof(kmbi_record, payload) + offsetof(kmbi_entrance, hashes)
+};
 
 static void ranks_that_disagree_are_named(size_t offset, kmb_status want,
                                           const char *words) {
@@ -513,6 +521,75 @@ static void ranks_that_disagree_are_named(size_t offset, kmb_status want,
   REQUIRE(p.guests[1].status < 0);
   REQUIRE_EQ(p.guests[2].status, want);
   end_changed(&p, &c);
+}
+
+static void the_group_of_parameters_that_differs_is_named(void) {
+  static const char *const groups[KMBI_GROUPS] = {
+      "name, axes or boundary",  "backend, timer, launch mode",
+      "limits, batch, seed",     "callbacks or work",
+      "buffers, in their order", "barrier, multicast state or collective"};
+  for (size_t g = 0; g < KMBI_GROUPS; g++) {
+    static party p;
+    changed c = {.at = 1, .offset = HASHES_AT + 8 * g};
+    party_begin(&p, 3, NULL, 0);
+    party_join(&p);
+    change(&p, 2, &c);
+    party_run(&p);
+    for (int r = 0; r < 3; r++) {
+      REQUIRE_EQ(p.guests[r].status, KMB_ERR_INVALID);
+      REQUIRE_HAS(p.guests[r].words, "ranks 0 and 2 were given different");
+      REQUIRE_HAS(p.guests[r].words, groups[g]);
+    }
+    end_changed(&p, &c);
+  }
+}
+
+static bool is_known(const trial *t, kmb_value value) {
+  const char *out = NULL;
+  return kmb_result_text(t->r, value, &out) == KMB_OK;
+}
+
+/* The last of `size` ranks is on a host of its own. */
+static void on_two_hosts(int size) {
+  static party p;
+  changed c = {.at = 1, .offset = HOST_AT};
+  uint64_t per_node = 0;
+  party_begin(&p, size, NULL, 0);
+  p.params.fabric = "InfiniBand";
+  party_join(&p);
+  change(&p, size - 1, &c);
+  party_ok(&p);
+  const trial *t = &p.guests[0].t;
+  REQUIRE_EQ(u64(t, KMB_VALUE_NODES), 2);
+  for (int r = 0; r < size; r++) {
+    kmb_rank rank = kmb_rank_init();
+    REQUIRE_OK(kmb_result_rank(t->r, (uint64_t)r, &rank));
+    REQUIRE_EQ(rank.node, r == size - 1);
+  }
+  kmb_status status = kmb_result_u64(t->r, KMB_VALUE_GPUS_PER_NODE, &per_node);
+  REQUIRE_EQ(status, size == 2 ? KMB_OK : KMB_ERR_UNAVAILABLE);
+  if (size == 2) REQUIRE_EQ(per_node, 1);
+  if (size != 2) REQUIRE_HAS(kmb_last_error(NULL, NULL), "it differs: 1 to 2");
+  REQUIRE_STR(text(t, KMB_VALUE_FABRIC), "InfiniBand");
+  REQUIRE_STR(text(t, KMB_VALUE_ALLOCATION), "SLURM job 17, 2 nodes");
+  end_changed(&p, &c);
+}
+
+static void hosts_are_told_apart(void) {
+  static party p;
+  REQUIRE_EQ(setenv("SLURM_JOB_ID", "17", 1), 0);
+  REQUIRE_EQ(setenv("SLURM_JOB_NUM_NODES", "2", 1), 0);
+  on_two_hosts(2);
+  on_two_hosts(3);
+  /* Of one host neither is told. */
+  party_begin(&p, 2, NULL, 0);
+  p.params.fabric = "InfiniBand";
+  party_ok(&p);
+  REQUIRE(!is_known(&p.guests[0].t, KMB_VALUE_FABRIC));
+  REQUIRE(!is_known(&p.guests[0].t, KMB_VALUE_ALLOCATION));
+  party_end(&p);
+  unsetenv("SLURM_JOB_ID");
+  unsetenv("SLURM_JOB_NUM_NODES");
 }
 
 static void disagreeing_counts_are_an_error_of_all(void) {
@@ -606,6 +683,8 @@ int main(void) {
   RUN(a_rank_that_closed_its_communicator_is_missed_at_once);
   RUN(a_device_in_use_is_told_to_the_others);
   RUN(one_rank_that_cancels_stops_all);
+  RUN(the_group_of_parameters_that_differs_is_named);
+  RUN(hosts_are_told_apart);
   RUN(disagreeing_counts_are_an_error_of_all);
   RUN(ranks_out_of_step_are_an_error_of_all);
   RUN(another_version_is_an_error_of_all);

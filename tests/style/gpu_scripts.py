@@ -9,25 +9,39 @@ import csv
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SOURCE, KMB = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 for folder in ('scripts', 'bench'):
     sys.path.insert(0, os.path.join(SOURCE, folder))
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+import code_gpu  # noqa: E402
 import gpu_bars  # noqa: E402
 import gpu_tables  # noqa: E402
 import payoff_step  # noqa: E402
 import peers_counters  # noqa: E402
+# Only what judges figures is of interest here.
+with unittest.mock.patch.dict(sys.modules, {
+        name: unittest.mock.MagicMock()
+        for name in ('torch', 'kmb', 'kmb._library', 'gpu_front')}):
+    import peers_torch  # noqa: E402
 
 HEAD = {'device': 'Made up', 'driver': '1.2', 'date': '2026-01-02T03:04:05Z',
         'torch': '2', 'triton': '3'}
 COUNTED = {'name': 'read 8 MiB', 'state': 'cold', 'wall_ms': [400, 90],
+           'kernel': 'test_read', 'writes': False,
            'cold_ratio': 1.001, 'time_us': 3.5,
+           'occupancy': {'checked': True},
            'metrics': {m: 40.0 for m in peers_counters.COMPARED}}
+PRODUCT = {**COUNTED, 'name': 'bf16 product', 'kernel': 'nvjet_sm90_tst',
+           'writes': True, 'time_us': 80}
+WARM = {**COUNTED, 'state': 'warm', 'cold_ratio': 0, 'metrics': {
+    **COUNTED['metrics'], peers_counters.READ: 0, peers_counters.HIT: 99}}
 PAIRS = {'pairs': 50, 'faster': 0, 'slower': 0, 'same': 50, 'unresolved': 0,
          'failed': 0, 'median_ratio': 1, 'median_wall_ms': 100}
 CASE = {'skew_p50_us': 0.5, 'skew_p99_us': 1.0, 'barrier': 'FLAG: flags'}
@@ -50,6 +64,16 @@ def reduced(size):
     return one
 
 
+def scattered(name):
+    document = results('copy', 0)
+    one = document['results'][0]
+    one.update(name=name, flops=1 << 30, release_skew_ns=300.0,
+               axes=[{'key': 'shape', 'value': '64x64x64'},
+                     {'key': 'ranks', 'value': '2'}],
+               ranks=[{'median_ns': 2e3}, {'median_ns': 3e3}])
+    return one
+
+
 DOCUMENTS = {
     'compare': {**HEAD, 'identical': PAIRS,
                 'three_pct_more': {**PAIRS, 'slower': 50, 'same': 0},
@@ -65,6 +89,9 @@ DOCUMENTS = {
         {'case': 'spin, late inside', 'value': 50, 'time_us': 70.5, **CASE}]},
     'allreduce': {**results('copy', 0),
                   'results': [reduced(1 << 10), reduced(1 << 30)]},
+    'threads_gemm_rs': {**results('copy', 0), 'results': [
+        scattered(name) for name in ('gemm and reduce-scatter', 'gemm alone',
+                                     'reduce-scatter alone')]},
     'code': {'change_pct': -0.1, 'cubin': True},
     'code_gpu': {**HEAD, 'bars': [{'name': 'spills', 'bar': 'a flag',
                                    'ok': True}]},
@@ -136,43 +163,183 @@ class Scripts(unittest.TestCase):
                 shutil.copy(path, os.path.join(self.folder, theirs + '.json'))
         rows = gpu_bars.collect(self.folder)
         self.assertGreater(sum(r['ok'] is True for r in rows), 20)
-        self.assertFalse([r for r in rows if r['ok'] is None and
-                          r['bar'] != 'No such file or directory'])
+        self.assertFalse([r for r in rows if r['ok'] is None and not
+                          r['bar'].startswith(('No such file', 'no ramp'))])
+
+    def page(self, kernels, bytes_unit='byte'):
+        """A raw page as ncu writes it: its messages, names, units, launches."""
+        path = os.path.join(self.folder, 'ncu.csv')
+        head = ['ID', 'Process ID', 'Process Name', 'Host Name', 'Kernel Name',
+                'Context', 'Stream', 'Block Size', 'Grid Size', 'Device', 'CC']
+        metrics = sorted(peers_counters.COMPARED)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('==PROF== Connected to process 7 (/x/gpu_counters)\n'
+                       '==PROF== Profiling "test_read" - 0: 0%....100% - 9 '
+                       'passes\n==WARNING== a "quoted" word\n'
+                       '==PROF== Disconnected from process 7\n')
+            write = csv.writer(file, quoting=csv.QUOTE_ALL)
+            write.writerow(head + metrics)
+            write.writerow([''] * len(head) + [
+                bytes_unit if 'bytes' in m else '%' for m in metrics])
+            for place, (name, values) in enumerate(kernels):
+                write.writerow([place, 7, 'gpu_counters', '127.0.0.1', name, 1,
+                                13, '(512, 1, 1)', '(1,056, 1, 1)', 0, '9.0'] +
+                               [values.get(m, values['']) for m in metrics])
+        return path
+
+    def beside(self, rows, page):
+        out = os.path.join(self.folder, 'counters-beside.json')
+        path = self.write('counters', {**HEAD, 'counters': copy.deepcopy(rows)})
+        code = peers_counters.compare(path, page, out)
+        with open(out, encoding='utf-8') as file:
+            return code, json.load(file)['counters']
 
     def test_counters_find_their_kernels_in_the_page(self):
-        ours = {**HEAD, 'counters': [
-            COUNTED, {**COUNTED, 'name': 'bf16 product', 'time_us': 80},
-            {**COUNTED, 'state': 'warm', 'cold_ratio': 0, 'metrics': {
-                **COUNTED['metrics'], peers_counters.READ: 0,
-                peers_counters.HIT: 99}}]}
-        page = os.path.join(self.folder, 'ncu.csv')
-        with open(page, 'w', encoding='utf-8') as file:
-            file.write('==PROF== Connected\n')
-            write = csv.writer(file, quoting=csv.QUOTE_ALL)
-            write.writerow(['ID', 'Kernel Name'] + peers_counters.COMPARED)
-            write.writerow(['', ''] + ['%'] * len(peers_counters.COMPARED))
-            write.writerow([0, 'nvjet'] + [43] * len(peers_counters.COMPARED))
-            write.writerow([1, 'test_read'] + ['40.1'] *
-                           len(peers_counters.COMPARED))
-        out = os.path.join(self.folder, 'counters-beside.json')
-        path = self.write('counters', ours)
-        self.assertEqual(peers_counters.compare(path, page, out), 1)
-        with open(out, encoding='utf-8') as file:
-            read, product, warm = json.load(file)['counters']
+        near, far = {'': '40.1'}, {'': 43}
+        code, (read, product, warm) = self.beside(
+            [COUNTED, PRODUCT, WARM], self.page([
+                ('void splitK_reduce<int>(float *, int)', near),
+                ('nvjet_sm90_tst(__nv_bfloat16 const *)', far),
+                ('test_read', near)]))
+        self.assertEqual(code, 1)
         self.assertTrue(all(f['ok'] for f in read['figures']), read)
+        self.assertEqual(product['ncu_kernel'],
+                         'nvjet_sm90_tst(__nv_bfloat16 const *)')
         self.assertFalse(any(f['ok'] for f in product['figures']), product)
-        self.assertEqual(product['ncu_kernel'], 'nvjet')
         self.assertTrue(all(f['ok'] for f in warm['figures']), warm)
+        self.assertIn('confirm_cold ratio',
+                      [f['metric'] for f in warm['figures']])
+
+    def test_cells_of_the_page_are_read_with_their_units(self):
+        metrics = {m: 40.0 for m in peers_counters.COMPARED}
+        read, written = peers_counters.READ, peers_counters.WRITTEN
+        row = {**COUNTED, 'writes': True,
+               'metrics': {**metrics, read: 8391936, written: 0}}
+        for unit, cell in (('byte', '8,391,424'), ('Kbyte', '8391.424'),
+                           ('Mbyte', '8.391424')):
+            _, (got,) = self.beside([row], self.page([('test_read', {
+                '': '40', read: cell, written: 0})], unit))
+            figures = {f['metric']: f for f in got['figures']}
+            self.assertAlmostEqual(figures[read]['ncu'], 8391424)
+            self.assertTrue(figures[read]['ok'])
+            self.assertTrue(figures[written]['ok'])
+        for unit, cell in (('byte', '8300000'), ('byte', 'n/a'), ('byte', ''),
+                           ('byte', 'nan'), ('furlong', '8391424')):
+            _, (got,) = self.beside([row], self.page([('test_read', {
+                '': '40', read: cell})], unit))
+            figures = {f['metric']: f for f in got['figures']}
+            self.assertIs(figures[read]['ok'],
+                          False if cell == '8300000' else None)
+
+    def test_a_kernel_that_is_not_in_the_page_is_absent(self):
+        near = {'': 40}
+        second = {**COUNTED, 'name': 'read 512 MiB', 'time_us': 130}
+        for kernels in ([('test_read', near)],
+                        [('test_read', near), ('test_copy', near)]):
+            code, (read, other) = self.beside([COUNTED, second],
+                                              self.page(kernels))
+            self.assertEqual(code, 0)
+            self.assertIsNone(other['ncu_kernel'])
+            self.assertIsNone(other['figures'][-1]['ok'])
+            self.assertEqual(bool(read['ncu_kernel']), len(kernels) == 2)
+        # Of two other kernels neither is the product's by guess.
+        _, (product,) = self.beside([PRODUCT], self.page([
+            ('splitK', near), ('gemm', near)]))
+        self.assertIsNone(product['ncu_kernel'])
+        _, (product,) = self.beside([PRODUCT], self.page([('gemm', near)]))
+        self.assertEqual(product['ncu_kernel'], 'gemm')
+
+    def test_without_a_page_our_own_bars_stand(self):
+        empty = os.path.join(self.folder, 'ncu.csv')
+        with open(empty, 'w', encoding='utf-8') as file:
+            file.write('==ERROR== ERR_NVGPUCTRPERM - no permission\n')
+        for page in (empty, os.path.join(self.folder, 'none')):
+            code, (read, warm) = self.beside([COUNTED, WARM], page)
+            self.assertEqual(code, 0)
+            self.assertTrue(read['figures'][0]['ok'])
+            self.assertIn('ERR_NVGPUCTRPERM' if page == empty else 'No such',
+                          read['figures'][-1]['bar'])
+            self.assertTrue(all(f['ok'] for f in warm['figures']))
+
+    def counted_bars(self, rows, page):
+        self.beside(rows, page)
+        return {r['name']: r['ok'] for r in gpu_bars.collect(self.folder)}
+
+    def test_each_bar_of_counters_is_judged(self):
+        page = self.page([('test_read', {'': 40})])
+        bars = self.counted_bars([COUNTED, WARM], page)
+        cold, warm = 'read 8 MiB, cold: ', 'read 8 MiB, warm: '
+        judged = [cold + 'confirm_cold ratio', cold + 'first call, ms',
+                  cold + 'second call, ms', warm + 'confirm_cold ratio',
+                  cold + 'the driver counts as many blocks',
+                  warm + 'L2 hit rate, %', warm + 'DRAM bytes read over touched']
+        self.assertEqual({bars[name] for name in judged}, {True})
+        self.assertIsNone(bars["kernels that stand whole beside ncu's"])
+        bad = [{**COUNTED, 'cold_ratio': 1.03, 'wall_ms': [501, 251],
+                'occupancy': {'checked': False}, 'error': 'occupancy'},
+               {**WARM, 'cold_ratio': 0.03, 'metrics': {
+                   **WARM['metrics'], peers_counters.READ: 84000,
+                   peers_counters.HIT: 89}}]
+        bars = self.counted_bars(bad, page)
+        self.assertEqual({bars[name] for name in judged}, {False})
+        self.assertIs(bars[cold + 'fails'], False)
+        unknown = [{'name': 'read 8 MiB', 'state': state, 'cold_ratio': None,
+                    'time_us': None, 'error': 'x'} for state in ('cold', 'warm')]
+        bars = self.counted_bars(unknown, page)
+        self.assertIsNone(bars[cold + 'confirm_cold ratio'])
+        self.assertIsNone(bars[warm + 'L2 hit rate, %'])
+        names = ['read 8 MiB', 'read 512 MiB', 'copy 512 MiB',
+                 'copy 8 MiB, one block', 'rows 64 MiB']
+        bars = self.counted_bars(
+            [{**COUNTED, 'name': name} for name in names] + [PRODUCT],
+            self.page([('test_read', {'': 40})] * 5 +
+                      [('nvjet_sm90_tst', {'': 40})]))
+        self.assertIs(bars["kernels that stand whole beside ncu's"], True)
+
+    def code(self, name, *kernels):
+        """What is said of kernels of the test's cubin, nvdisasm made up."""
+        data = os.path.join(SOURCE, 'tests', 'data', 'code')
+        path = os.path.join(self.folder, 'nvdisasm')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\nexec /bin/cat "%s"\n' % os.path.join(
+                data, 'kernels.sass'))
+        os.chmod(path, 0o755)
+        before = os.environ['PATH']
+        self.addCleanup(os.environ.__setitem__, 'PATH', before)
+        os.environ['PATH'] = self.folder + os.pathsep + before
+        self.assertEqual(code_gpu.of_toolkit('none', 'nvdisasm'), path)
+        return code_gpu.judge({'bars': []}, KMB, name, data, [
+            {'name': kernel, 'file': 'kernels.cubin'} for kernel in kernels])
+
+    def test_only_the_kernels_that_ran_are_judged(self):
+        if 'no kmb code' in subprocess.run(
+                [KMB, 'code', 'x'], capture_output=True, text=True,
+                check=False).stderr:
+            self.skipTest('kmb code is not built')
+        self.assertTrue(self.code('spills', '_Z6spillsILi36EEvPKfPf')['ok'])
+        self.assertFalse(self.code('spills', 'copy_wide')['ok'])
+        self.assertTrue(self.code('scalar_copy', 'copy_narrow')['ok'])
+        self.assertFalse(self.code('triton_copy', 'copy_narrow')['ok'])
+        self.assertTrue(self.code('triton_copy', 'copy_wide')['ok'])
+        missing = self.code('cublas_bf16', 'nvjet')
+        self.assertIn('none of its', missing['why'])
+        nothing = code_gpu.judge({'bars': []}, KMB, 'cublas_bf16', '', [
+            {'name': 'nvjet', 'reason': 'it was loaded before'}])
+        self.assertEqual(nothing['why'], 'nvjet has no image: '
+                         'it was loaded before')
 
     def predict(self):
         for shape in ('wide',):
             for kernel, at in (('step_down_mid', 0), ('step_down_fast', 1)):
                 self.write('alone-%s-%s' % (shape, kernel), results('copy', at))
-        for name in ('step-wide-eager', 'swapped-wide-eager-step_down_fast'):
-            payoff_step.made_up(os.path.join(self.folder, name + '.json'))
+        for name in ('step', 'swapped'):
+            payoff_step.made_up(os.path.join(
+                self.folder, name + '-wide-eager-step_down_fast.json'))
         row = {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
                'name': 'step_down_fast', 'old_ns': [320e3, 319e3, 321e3],
-               'new_ns': [329.5e3, 328e3, 331e3]}
+               'new_ns': [329.5e3, 328e3, 331e3], 'times': {
+                   'old': {'host_ns': [10, 30, 20], 'whole_ns': [320e3] * 3},
+                   'recorded_old': {'host_ns': [], 'whole_ns': []}}}
         self.write('measured', {**HEAD, 'dry': True, 'steps': [
             row, {**row, 'new_ns': [200e3, 199e3, 201e3]},
             {**row, 'name': 'step_gone'}]})
@@ -184,13 +351,66 @@ class Scripts(unittest.TestCase):
     def test_a_swapped_kernel_is_predicted(self):
         report = self.predict()
         near, far, gone = report['steps']
-        self.assertAlmostEqual(near['ratio'], 1472 / 1343, 3)
+        old, new = (results('copy', at)['results'][0]['time_ns']
+                    for at in (0, 1))
+        self.assertAlmostEqual(near['ratio'], new / old, 6)
         self.assertAlmostEqual(near['predicted_ns'], 320e3 + 99e3 * (
             near['ratio'] - 1), delta=50)
         self.assertTrue(near['ok'])
+        self.assertEqual(near['host_step_ns'], {'old': 20})
+        self.assertNotIn('times', near)
         self.assertFalse(far['ok'])
         self.assertTrue(gone['why'])
         self.assertFalse(report['bars'][0]['ok'])
+
+    @staticmethod
+    def judged(mine, theirs, kernels, c_kernels, **other):
+        def side(times, names, **changed):
+            return [{'time_ns': t, 'timer': 'TRACE', 'launch_mode': 'GRAPH',
+                     'cache_state': 'COLD', 'slots': 1,
+                     'ops': [{'kind': 'kernel', 'name': n} for n in names],
+                     **changed} for t in times]
+        row = {}
+        peers_torch.judge(row, side(mine, kernels), side(theirs, c_kernels,
+                                                         **other))
+        return row
+
+    def test_what_ran_alike_is_compared(self):
+        near = self.judged([20100, 20150, 26000], [20000] * 3, 'k', 'k')
+        self.assertTrue(near['ok'], near)
+        self.assertAlmostEqual(near['off_us'], 0.15)
+        short = self.judged([1049], [1000], 'k', 'k')
+        self.assertTrue(short['ok'], short)
+        self.assertFalse(self.judged([1051], [1000], 'k', 'k')['ok'])
+        self.assertFalse(self.judged([20210], [20000], 'k', 'k')['ok'])
+        self.assertFalse(self.judged([19790], [20000], 'k', 'k')['ok'])
+
+    def test_other_kernels_or_another_way_are_not(self):
+        other = self.judged([1000], [1000], 'k', 'kr')
+        self.assertEqual((other['same_kernels'], other['ok']), (False, False))
+        unknown = self.judged([1000], [1000], '', 'k')
+        self.assertIsNone(unknown['same_kernels'])
+        for key, value in [('timer', 'EVENT'), ('launch_mode', 'PLAIN'),
+                           ('cache_state', 'WARM'), ('slots', 3)]:
+            way = self.judged([1000], [1000], 'k', 'k', **{key: value})
+            self.assertEqual((way['same_way'], way['ok']), (False, False))
+
+    def test_disturbed_steps_are_left_out(self):
+        self.assertEqual(payoff_step.disturbed([100, 109, 111, 90, 100]), {2})
+        path = self.write('recording', {
+            'names': ['step', 'k'], 'ops': [],
+            'ranges': [[0, 0, 50, 9], [0, 0, 10, 9], [0, 1, 5, 9]]})
+        payoff_step.leave_out(path, 'step', {0})
+        with open(path, encoding='utf-8') as file:
+            after = json.load(file)
+        self.assertEqual(after['names'][2], 'step, disturbed')
+        self.assertEqual([r[1] for r in after['ranges']], [0, 2, 1])
+
+    def test_a_host_that_changes_speed_is_seen(self):
+        steady = [[(100, 10), (100, 12)], [(100, 11), (100, 11)]]
+        moved = [[(100, 10), (100, 10)], [(100, 16), (100, 17)]]
+        self.assertEqual(payoff_step.host_moved_pct(steady), 0)
+        self.assertEqual(payoff_step.host_moved_pct(moved), 6.5)
 
     def test_each_table_is_made(self):
         report = self.predict()
@@ -206,7 +426,7 @@ class Scripts(unittest.TestCase):
             if theirs in documents:
                 self.write(name + '-h200', documents[theirs])
         for name in ('payoff', 'torch_peers', 'counters', 'compared', 'ranks',
-                     'allreduce'):
+                     'allreduce', 'gemm_rs'):
             lines = gpu_tables.made(name).split('\n')
             self.assertTrue(lines[0].startswith('|'), lines[0])
             columns = {line.count('|') for line in lines

@@ -16,7 +16,9 @@
   "\"ranges\": [[0, 2, 0, 30]]"
 #define HEAD "{\"kmb_trace\": 1, "
 #define BASE "\"base_ns\": \"1700000000000000000\", "
-#define COUNTS "\"tick_ns\": 32, \"invalid\": 2, \"dropped\": 3, "
+#define COUNTS                                        \
+  "\"tick_ns\": 32, \"invalid\": 2, \"dropped\": 3, " \
+  "\"driver_added_ns\": 7, \"runtime_added_ns\": 11, "
 static const char whole[] = HEAD COUNTS BASE TABLES ROWS "}\n";
 
 static void all_of_it_is_read(void) {
@@ -122,6 +124,8 @@ static void chrome_counts_from_a_base(void) {
   kmb_trace *again = load_n(text.data, text.size);
   REQUIRE_EQ(op_of(again, 0).start_ns, 1700000000000000005);
   REQUIRE_EQ(info_of(again).dropped, 3);
+  REQUIRE_EQ(info_of(again).driver_added_ns, 7);
+  REQUIRE_EQ(info_of(again).runtime_added_ns, 11);
   free(text.data);
   kmb_trace_destroy(again);
   refused("{\"traceEvents\": [], \"kmb_base_ns\": 1}", "behind the events");

@@ -1542,7 +1542,7 @@ kmb_occupancy._fields_ = [
     ("limit", c_char_p),
     ("check", c_char_p),
     ("flags", c_uint32),
-    ("reserved", c_uint32),
+    ("register_step", c_uint32),
 ]
 
 kmb_counters_info._fields_ = [
@@ -1578,6 +1578,8 @@ kmb_trace_info._fields_ = [
     ("format", c_int32),
     ("reserved", c_uint32),
     ("dropped", c_uint64),
+    ("driver_added_ns", c_uint64),
+    ("runtime_added_ns", c_uint64),
 ]
 
 kmb_trace_op._fields_ = [
@@ -1789,6 +1791,7 @@ kmb_payoff_summary._fields_ = [
     ("graph_after_ns", c_double),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("recorded_ns", c_double),
     ("shapes", c_uint64),
     ("other_launches", c_uint64),
 ]

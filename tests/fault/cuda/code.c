@@ -90,7 +90,7 @@ static void kernels_have_their_configuration_and_image(void) {
   REQUIRE_EQ(k.block_x, 64);
   REQUIRE_EQ(k.grid_y * k.grid_z * k.block_y * k.block_z, 1);
   REQUIRE_EQ(k.flags, KMB_CODE_HAS_ATTRIBUTES | KMB_CODE_HAS_OCCUPANCY);
-  REQUIRE_EQ(k.registers, 40);
+  REQUIRE_EQ(k.registers, 38);
   REQUIRE_EQ(k.static_shared_bytes, 128);
   REQUIRE_EQ(k.local_bytes, 16);
   REQUIRE_EQ(k.max_threads, 1024);
@@ -145,7 +145,7 @@ static void an_image_that_was_loaded_before_is_not_seen(void) {
   kmb_code_kernel k = kernel_of(code, 0);
   REQUIRE(!k.hash);
   REQUIRE_HAS(k.reason, "loaded before");
-  REQUIRE_EQ(k.registers, 40);
+  REQUIRE_EQ(k.registers, 38);
   REQUIRE_STATUS(kmb_code_get_image(code, 0, &image, &bytes),
                  KMB_ERR_UNAVAILABLE);
   REQUIRE_HAS(kmb_last_error(NULL, NULL), "test_spin: its image was loaded");
@@ -230,7 +230,7 @@ static void a_result_lists_code_and_is_compared_by_it(void) {
   REQUIRE_STR(k.arch, "sm_90");
   REQUIRE_STR(k.file, "test_spin.cubin");
   REQUIRE_EQ(k.dynamic_shared_bytes, 4096);
-  REQUIRE_EQ(k.registers, 40);
+  REQUIRE_EQ(k.registers, 38);
   REQUIRE_EQ(bed_u64(first, KMB_VALUE_CODE_OMITTED), 0);
   REQUIRE_EQ(bed_u64(first, KMB_VALUE_CODE_UNSEEN), 0);
   REQUIRE_EQ(kmb_result_code_match(first, built_anew), KMB_CODE_SAME);
@@ -263,7 +263,7 @@ static void a_kernel_of_a_library_is_found(void) {
   work w = start(&b);
   sim_set()->library_kernels = true;
   kmb_code *code = capture(&w);
-  REQUIRE_EQ(kernel_of(code, 0).registers, 40);
+  REQUIRE_EQ(kernel_of(code, 0).registers, 38);
   REQUIRE_EQ(kernel_of(code, 0).blocks_per_unit, 24);
   kmb_code_destroy(code);
   finish(&w);
@@ -346,7 +346,7 @@ static void each_vendor_call_fails_once(void) {
       kmb_code_destroy(code);
       code = capture(&w);
       REQUIRE_EQ(info_of(code).kernels, 2);
-      REQUIRE_EQ(kernel_of(code, 0).registers, 40);
+      REQUIRE_EQ(kernel_of(code, 0).registers, 38);
       kmb_code_destroy(code);
       failures += hit;
       if (!hit) break;

@@ -94,28 +94,68 @@ static void an_unknown_metric_is_named(void) {
 }
 
 /* A log hook of its own. */
-static char said[256];
+static char said[256], told[2048];
 static void hear(void *user, kmb_log_level level, const char *message) {
   (void)user;
   if (level == KMB_LOG_INFO && strstr(message, "counters:"))
     snprintf(said, sizeof said, "%s", message);
+  size_t used = strlen(told);
+  if (level == KMB_LOG_DEBUG)
+    snprintf(told + used, sizeof told - used, "%s\n", message);
+}
+
+/* A kernel without buffers, which `s` launches, and the log. */
+static void start_heard(job *j, spin *s) {
+  start(j, KMB_CACHE_COLD);
+  kmb_buffers_destroy(j->buffers);
+  bed_close(&j->b); /* again, with the log */
+  kmb_hooks hooks = heap_hooks(&j->b.memory);
+  kmb_device_params device = kmb_device_params_init();
+  hooks.log = hear;
+  device.hooks = &hooks;
+  j->buffers = NULL;
+  j->bench.buffers = NULL;
+  *s = bed_spin(&j->b, 5, 1);
+  j->bench.launch = bed_launch_spin;
+  j->bench.launch_user = s;
+  said[0] = told[0] = '\0';
+  REQUIRE_OK(kmb_device_open("cuda:0", &device, &j->b.device));
+}
+
+static kmb_status launch_slowly(void *user, const kmb_launch *launch) {
+  sim_pass(5000000);
+  return bed_launch_spin(user, launch);
+}
+
+/* The host takes 5 ms for each launch: one for the list, one for the driver's
+ * count, one a pass. */
+static void where_the_time_went_is_logged(void) {
+  job j;
+  spin s;
+  start_heard(&j, &s);
+  j.bench.launch = launch_slowly;
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_HAS(told, "counters: cache and buffers were prepared in ");
+  REQUIRE_HAS(told, "a setting of 9 metrics was made in ");
+  REQUIRE_HAS(told, "counters opened in 0.0 ms: look for other tools 0.0, "
+                    "metrics 0.0, plan 0.0\n");
+  REQUIRE_HAS(told, "counters read in 45.");
+  REQUIRE_HAS(told, "start 0.0, launch 45.");
+  REQUIRE_HAS(told, "evaluate 0.0, disable 0.0\n");
+  REQUIRE_HAS(told, "counters took 55.");
+  REQUIRE_HAS(told, "trace 5.0, close the trace 0.0, ask the driver 5.0, open "
+                    "counters 0.0, count 45.");
+  told[0] = '\0';
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE(!strstr(told, "a setting of"));
+  REQUIRE_HAS(told, "counters took 55.");
+  end(&j);
 }
 
 static void passes_are_said_before_any_is_run(void) {
   job j;
-  start(&j, KMB_CACHE_COLD);
-  kmb_buffers_destroy(j.buffers);
-  bed_close(&j.b); /* again, with the log */
-  kmb_hooks hooks = heap_hooks(&j.b.memory);
-  kmb_device_params device = kmb_device_params_init();
-  hooks.log = hear;
-  device.hooks = &hooks;
-  j.buffers = NULL;
-  j.bench.buffers = NULL;
-  spin s = bed_spin(&j.b, 5, 1);
-  j.bench.launch = bed_launch_spin;
-  j.bench.launch_user = &s;
-  REQUIRE_OK(kmb_device_open("cuda:0", &device, &j.b.device));
+  spin s;
+  start_heard(&j, &s);
   j.params.flags = KMB_COUNTERS_LIST;
   REQUIRE_OK(read_counters(&j));
   REQUIRE_HAS(said, "9 metrics need 9 passes of 1 kernels");
@@ -309,28 +349,94 @@ static void what_the_trace_did_not_show_is_an_error(void) {
   end(&j);
 }
 
+/* Calls by which a setting is made. */
+static uint64_t setting_calls(void) {
+  static const sim_function calls[] = {SIM_cuptiProfilerInitialize,
+                                       SIM_cuptiProfilerDeviceSupported,
+                                       SIM_cuptiDeviceGetChipName,
+                                       SIM_cuptiProfilerHostInitialize,
+                                       SIM_cuptiProfilerHostConfigAddMetrics,
+                                       SIM_cuptiProfilerHostGetConfigImageSize,
+                                       SIM_cuptiProfilerHostGetConfigImage,
+                                       SIM_cuptiProfilerHostGetNumOfPasses};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+    sum += sim_calls(calls[i]);
+  return sum;
+}
+
+/* One metric: another list for each `which`. */
+static kmb_status read_one(job *j, size_t which) {
+  static const char *const lists[][1] = {
+      {"dram__bytes_read.sum"},
+      {"lts__t_sector_hit_rate.pct"},
+      {"dram__bytes_write.sum"},
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed"}};
+  j->params.metrics = lists[which];
+  j->params.metric_count = 1;
+  kmb_status status = read_counters(j);
+  j->params.metrics = NULL;
+  j->params.metric_count = 0;
+  return status;
+}
+
 /* What needs no device is kept for the same metrics. */
 static void a_second_call_makes_no_new_setting(void) {
   job j;
   start(&j, KMB_CACHE_COLD);
   REQUIRE_OK(read_counters(&j));
-  uint64_t made = sim_calls(SIM_cuptiProfilerHostInitialize);
+  uint64_t made = setting_calls();
+  REQUIRE_EQ(made, 8);
   REQUIRE_OK(read_counters(&j));
-  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostInitialize), made);
+  REQUIRE_EQ(setting_calls(), made);
   REQUIRE_NEAR(value(&j, 0, KMB_COUNTERS_SOL_DRAM_READ), BYTES, 0);
-  static const char *const one[] = {"dram__bytes_read.sum"};
-  j.params.metrics = one;
-  j.params.metric_count = 1;
-  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 0));
   REQUIRE_EQ(info(&j).passes, 1);
-  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostInitialize), made + 1);
-  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), made);
+  REQUIRE_EQ(setting_calls(), made + 8);
   /* As many metrics, but another. */
-  static const char *const hits[] = {"lts__t_sector_hit_rate.pct"};
-  j.params.metrics = hits;
-  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 1));
   REQUIRE_EQ(info(&j).passes, 2);
   REQUIRE_NEAR(value(&j, 0, 0), 0, 0);
+  REQUIRE_EQ(setting_calls(), made + 16);
+  /* Those before are still there. */
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_EQ(info(&j).passes, 9);
+  REQUIRE_OK(read_one(&j, 0));
+  REQUIRE_NEAR(value(&j, 0, 0), BYTES, 0);
+  REQUIRE_EQ(setting_calls(), made + 16);
+  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), 0);
+  end(&j);
+}
+
+/* Four are kept: the one used longest ago gives way. */
+static void settings_give_way_in_turn(void) {
+  job j;
+  start(&j, KMB_CACHE_COLD);
+  REQUIRE_OK(read_counters(&j));
+  for (size_t i = 0; i < 3; i++)
+    REQUIRE_OK(read_one(&j, i));
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 3));
+  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), 1);
+  uint64_t made = setting_calls();
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 1));
+  REQUIRE_OK(read_one(&j, 2));
+  REQUIRE_EQ(setting_calls(), made);
+  REQUIRE_OK(read_one(&j, 0));
+  REQUIRE_EQ(setting_calls(), made + 8);
+  REQUIRE_EQ(sim_calls(SIM_cuptiProfilerHostDeinitialize), 2);
+  /* A list that cannot be made throws none out. */
+  static const char *const wrong[] = {"sm__nonsense.sum"};
+  j.params.metrics = wrong;
+  j.params.metric_count = 1;
+  refused(&j, KMB_ERR_INVALID, "sm__nonsense.sum");
+  made = setting_calls();
+  j.params.metrics = NULL;
+  j.params.metric_count = 0;
+  REQUIRE_OK(read_counters(&j));
+  REQUIRE_OK(read_one(&j, 2));
+  REQUIRE_EQ(setting_calls(), made);
   end(&j);
 }
 
@@ -376,17 +482,13 @@ static void a_host_has_no_counters(void) {
 /* Each allocation fails once, in turn, those of a setting that is kept for the
  * next time too: a clean status, nothing leaked, and then it works. */
 static void each_allocation_may_fail(void) {
-  static const char *const other[] = {"dram__bytes_read.sum"};
   job j;
   start(&j, KMB_CACHE_COLD);
   kmb_status status = KMB_ERR_NOMEM;
   uint64_t failures = 0;
   for (uint64_t k = 1; status; k += heap_step()) {
-    j.params.metrics = other;
-    j.params.metric_count = 1;
-    REQUIRE_OK(read_counters(&j));
-    j.params.metrics = NULL;
-    j.params.metric_count = 0;
+    for (size_t i = 0; i < 4; i++)
+      REQUIRE_OK(read_one(&j, i));
     kmb_counters_destroy(j.counters);
     j.counters = NULL;
     j.b.memory.fail_at = j.b.memory.calls + k;
@@ -407,6 +509,7 @@ int main(void) {
   RUN(fewest_metrics_need_fewest_passes);
   RUN(an_unknown_metric_is_named);
   RUN(passes_are_said_before_any_is_run);
+  RUN(where_the_time_went_is_logged);
   RUN(matching_launches_are_counted_not_iterations);
   RUN(a_filter_that_matches_nothing_names_what_was_seen);
   RUN(a_graph_is_read_as_a_whole);
@@ -418,6 +521,7 @@ int main(void) {
   RUN(kernels_on_several_streams_are_not_told_apart);
   RUN(what_the_trace_did_not_show_is_an_error);
   RUN(a_second_call_makes_no_new_setting);
+  RUN(settings_give_way_in_turn);
   RUN(parameters_are_checked);
   RUN(a_host_has_no_counters);
   RUN(each_allocation_may_fail);

@@ -1,10 +1,13 @@
 /* How kernels were launched, and how many of their blocks a multiprocessor can
- * hold, on the virtual GPU: each kernel has 40 registers a thread, which leaves
- * room for 48 of the 64 warps. */
+ * hold, on the virtual GPU: each kernel needs 38 registers a thread and is
+ * given 40, which leaves room for 48 of the 64 warps. */
 #include "alone.h"
 #include "bed.h"
 
 enum { COUNT = 8192, BLOCKS = 6, UNITS = 132 };
+static const char agreed[] =
+    "the driver counts as many blocks; a thread is given 40 registers (the "
+    "trace), its code needs 38 (the driver's attributes)";
 
 /* Two kernels: one thread, and `threads` of them with `shared` bytes. */
 typedef struct job {
@@ -118,7 +121,8 @@ static void the_limit_that_binds_is_named(void) {
     REQUIRE_NEAR(o.pct, 100.0 * cases[i].blocks * warps / 64, 1e-9);
     REQUIRE_NEAR(o.waves, 22.0 * 6 / (cases[i].blocks * (double)UNITS), 1e-9);
     REQUIRE_EQ(o.flags, KMB_OCCUPANCY_HAS_LIMITS | KMB_OCCUPANCY_CHECKED);
-    REQUIRE_STR(o.check, "the driver counts as many blocks");
+    REQUIRE_STR(o.check, agreed);
+    REQUIRE_EQ(o.register_step, 8);
   }
   REQUIRE_STATUS(kmb_counters_occupancy(j.counters, 0, NULL), KMB_ERR_INVALID);
   end(&j);
@@ -138,20 +142,49 @@ static void where_the_driver_disagrees_its_count_stands(void) {
   REQUIRE_EQ(o.flags, KMB_OCCUPANCY_HAS_LIMITS);
   REQUIRE_HAS(o.check, "the driver counts 5 blocks a unit");
   REQUIRE_HAS(o.check, "suffice for 6");
+  REQUIRE_HAS(o.check, "its code needs 38");
+  end(&j);
+}
+
+/* 40 are given to a thread that needs 33 to 40. */
+static void registers_agree_up_to_their_step(void) {
+  static const unsigned needed[] = {33, 38, 40};
+  job j;
+  start(&j);
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    sim_set()->registers = needed[i];
+    read_counters(&j, 0);
+    kmb_occupancy o = occupancy(&j);
+    REQUIRE_EQ(o.blocks, BLOCKS);
+    REQUIRE_EQ(o.flags, KMB_OCCUPANCY_HAS_LIMITS | KMB_OCCUPANCY_CHECKED);
+    REQUIRE((strstr(o.check, "its code needs") != NULL) == (needed[i] != 40));
+  }
+  REQUIRE_STR(occupancy(&j).check, "the driver counts as many blocks");
   end(&j);
 }
 
 static void another_kernels_attributes_are_not_compared(void) {
+  static const struct {
+    unsigned needed, given;
+    const char *said, *traced;
+  } cases[] = {{32, 40, "32 registers and 128 B", "the trace 40 and 128 B"},
+               {41, 40, "41 registers and 128 B", "the trace 40 and 128 B"},
+               {48, 40, "48 registers and 128 B", "the trace 40 and 128 B"},
+               {33, 39, "33 registers and 128 B", "the trace 39 and 128 B"}};
   job j;
   start(&j);
-  sim_set()->registers_less = 2;
-  read_counters(&j, 0);
-  kmb_occupancy o = occupancy(&j);
-  REQUIRE_EQ(o.blocks, BLOCKS);
-  REQUIRE_STR(o.limit, "registers");
-  REQUIRE_EQ(o.flags, KMB_OCCUPANCY_HAS_LIMITS);
-  REQUIRE_HAS(o.check, "38 registers and 128 B");
-  REQUIRE_HAS(o.check, "the trace 40 and 128 B");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    sim_set()->registers = cases[i].needed;
+    sim_set()->given = cases[i].given;
+    read_counters(&j, 0);
+    kmb_occupancy o = occupancy(&j);
+    REQUIRE_EQ(o.blocks, BLOCKS);
+    REQUIRE_STR(o.limit, "registers");
+    REQUIRE_EQ(o.flags, KMB_OCCUPANCY_HAS_LIMITS);
+    REQUIRE_HAS(o.check, "not compared");
+    REQUIRE_HAS(o.check, cases[i].said);
+    REQUIRE_HAS(o.check, cases[i].traced);
+  }
   end(&j);
 }
 
@@ -303,8 +336,7 @@ static void counters_have_it_compared(void) {
   start(&j);
   kmb_result *r = bench(&j, KMB_BENCH_COUNTERS);
   check_values(r);
-  REQUIRE_STR(bed_text(r, KMB_VALUE_OCCUPANCY_CHECK),
-              "the driver counts as many blocks");
+  REQUIRE_STR(bed_text(r, KMB_VALUE_OCCUPANCY_CHECK), agreed);
   kmb_result_destroy(r);
   /* One metric is one pass, and nothing else. */
   j.bench.flags &= ~(uint32_t)KMB_BENCH_COUNTERS;
@@ -462,6 +494,7 @@ int main(void) {
   RUN(a_launch_is_told);
   RUN(the_limit_that_binds_is_named);
   RUN(where_the_driver_disagrees_its_count_stands);
+  RUN(registers_agree_up_to_their_step);
   RUN(another_kernels_attributes_are_not_compared);
   RUN(a_driver_that_does_not_answer_is_no_failure);
   RUN(what_the_device_does_not_tell_is_unknown);

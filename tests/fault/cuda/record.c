@@ -3,6 +3,7 @@
 #include "alone.h"
 #include "bed.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 /* Two kernels and a copy between them, with a wait before the second. */
@@ -133,6 +134,44 @@ static void without_calls_causes_are_unknown(void) {
   REQUIRE_OK(kmb_trace_end(recording, &trace));
   REQUIRE_EQ(info_of(trace).ops, 3);
   REQUIRE_EQ(info_of(trace).calls, 0);
+  kmb_trace_destroy(trace);
+  bed_end(&b);
+}
+
+/* By calls that are no part of the recording. */
+static void what_recording_adds_is_measured(void) {
+  bed b;
+  kmb_recording *recording = NULL;
+  kmb_trace *trace = NULL;
+  kmb_record_params p = kmb_record_params_init();
+  bed_start(&b);
+  spin s = bed_spin(&b, 20, 1);
+  sim_set()->recording_adds = 300;
+  trace = record(&b, &s);
+  REQUIRE_EQ(info_of(trace).driver_added_ns, 300);
+  REQUIRE_EQ(info_of(trace).runtime_added_ns, 300); /* none is loaded */
+  REQUIRE_EQ(info_of(trace).calls, 5);
+  REQUIRE_EQ(info_of(trace).ops, 3);
+  kmb_trace_destroy(trace);
+  p.flags = KMB_RECORD_NO_CALLS;
+  REQUIRE_OK(kmb_trace_begin(b.device, &p, &recording));
+  work(&b, &s);
+  REQUIRE_OK(kmb_trace_end(recording, &trace));
+  REQUIRE_EQ(info_of(trace).driver_added_ns, 0);
+  REQUIRE_EQ(info_of(trace).runtime_added_ns, 0);
+  kmb_trace_destroy(trace);
+  void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
+  REQUIRE(runtime);
+  trace = record(&b, &s);
+  REQUIRE_EQ(info_of(trace).driver_added_ns, 300);
+  REQUIRE_EQ(info_of(trace).runtime_added_ns, 600);
+  REQUIRE_EQ(info_of(trace).calls, 5);
+  kmb_trace_destroy(trace);
+  REQUIRE_EQ(dlclose(runtime), 0);
+  REQUIRE(!dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD));
+  sim_set()->recording_adds = 0;
+  trace = record(&b, &s);
+  REQUIRE_EQ(info_of(trace).driver_added_ns, 0);
   kmb_trace_destroy(trace);
   bed_end(&b);
 }
@@ -564,6 +603,7 @@ int main(void) {
   failed += ALONE(launches_keep_their_grid_and_block);
   failed += ALONE(causes_and_latency_follow);
   failed += ALONE(without_calls_causes_are_unknown);
+  failed += ALONE(what_recording_adds_is_measured);
   failed += ALONE(nodes_of_graphs_are_recorded);
   failed += ALONE(ranges_nest_and_end_with_the_recording);
   failed += ALONE(dropped_records_are_counted_and_said);

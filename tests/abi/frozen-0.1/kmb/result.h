@@ -48,8 +48,10 @@ typedef struct kmb_results kmb_results;
  * can hold at once, what that is limited by, which share of the unit's warps
  * those are
  *  (`theoretical_occupancy_pct`), and how often the grid fills all units
- *  (`waves`). `occupancy_check` says what the driver's own count was compared
- *  with.
+ *  (`waves`). `registers_per_thread` is the tracer's, which on NVIDIA GPUs is
+ *  what is given out; what the code itself needs is a driver's attribute.
+ *  `occupancy_check` says what the driver's own count was compared with, and
+ *  that attribute where it is another number.
  *
  *  Where several ranks measured (kmb_bench_params::comm), a sample is the
  *  longest of all ranks, and `time_ns` their median; flops and bytes are this
@@ -336,7 +338,8 @@ typedef struct kmb_op {
   /* How a kernel was launched, in the first of those samples. */
   uint32_t grid_x, grid_y, grid_z;
   uint32_t block_x, block_y, block_z;
-  uint32_t registers;      /**< of a thread */
+  uint32_t registers;      /**< of a thread, as the tracer has it: CUPTI says
+                                what is given out, rounded up to a step */
   uint32_t local;          /**< bytes of a thread: spills, arrays, frames */
   uint32_t static_shared;  /**< bytes of a block */
   uint32_t dynamic_shared; /**< bytes of a block */

@@ -102,6 +102,10 @@ typedef struct kmb_trace_info {
   /** Records that a recording lost: of operations and calls together, which
    *  nothing can tell apart any more. */
   uint64_t dropped;
+  /** What recording added to a call of the driver and of the runtime (names
+   *  that begin with "cuda"), measured as it began; 0: not known. */
+  uint64_t driver_added_ns;
+  uint64_t runtime_added_ns;
 } kmb_trace_info;
 
 static inline kmb_trace_info kmb_trace_info_init(void) {

@@ -197,8 +197,12 @@ kmbi_cu_result sim_cuDevicePrimaryCtxRelease(kmbi_cu_device device) {
   return guard.result;
 }
 
+enum { CURRENT_CALL = 304 };
+
 kmbi_cu_result sim_cuCtxGetCurrent(kmbi_cu_context *context) {
-  SIM_ENTER(cuCtxGetCurrent, SIM_CALL);
+  bool seen = sim_set()->recording_adds && sim_trace_calls();
+  SIM_ENTER(cuCtxGetCurrent, SIM_CALL + (seen ? sim_set()->recording_adds : 0));
+  if (seen) (void)sim_trace_call(CURRENT_CALL);
   *context = sim_current();
   return 0;
 }
@@ -231,6 +235,14 @@ unsigned cuCtxSynchronize(void) {
   }
   sim_invalidate_all(sim_current());
   return KMBI_CU_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+/* All work of the context is waited for. */
+unsigned cuStreamSynchronize(kmbi_cu_stream stream) {
+  ENTER_CONTEXT(cuStreamSynchronize, SIM_CALL);
+  if (!sim_stream_of(stream)) return INVALID_HANDLE;
+  sim_drain("cuStreamSynchronize");
+  return sim_usable();
 }
 
 /* Memory. */
@@ -504,7 +516,8 @@ kmbi_cu_result sim_cuFuncGetAttribute(int *value, kmbi_cu_enum attribute,
                         SIM_STATIC_SHARED,
                         0,
                         SIM_LOCAL,
-                        SIM_REGISTERS - (int)sim_set()->registers_less,
+                        sim_set()->registers ? (int)sim_set()->registers
+                                             : SIM_REGISTERS,
                         80,
                         90};
   SIM_ENTER(cuFuncGetAttribute, SIM_CALL);

@@ -96,6 +96,7 @@ static const char *const names[] = {
                         "cuGetProcAddress",
     "cuCtxSynchronize",
     "cuStreamWaitEvent",
+    "cuStreamSynchronize",
 };
 
 const char *sim_name(sim_function function) {
@@ -176,6 +177,10 @@ void sim_unlock(void) {
 
 void sim_relock(void) {
   pthread_mutex_lock(&lock);
+}
+
+void sim_wait(pthread_cond_t *condition) {
+  pthread_cond_wait(condition, &lock);
 }
 
 unsigned sim_child_calls(void) {

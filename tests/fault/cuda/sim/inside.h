@@ -4,6 +4,7 @@
 #define KMB_TESTS_CUDA_INSIDE_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "sim.h"
 
@@ -36,8 +37,17 @@ struct CUctx_st {
 };
 
 enum { SIM_ARGUMENTS = 9, SIM_GRID = 8 }; /* the last: blocks of the grid */
-/* What each kernel needs. */
-enum { SIM_REGISTERS = 40, SIM_STATIC_SHARED = 128, SIM_LOCAL = 16 };
+/* What each kernel needs, and what a thread is given of it: a record of CUPTI
+ * has that one, 16 where the attributes of the functions had 12 and 14, on an
+ * H200 with driver 580.159.04 and CUDA 13.0. */
+enum {
+  SIM_REGISTERS = 38,
+  SIM_REGISTER_STEP = 8,
+  SIM_REGISTERS_GIVEN = (SIM_REGISTERS + SIM_REGISTER_STEP - 1) /
+                        SIM_REGISTER_STEP * SIM_REGISTER_STEP,
+  SIM_STATIC_SHARED = 128,
+  SIM_LOCAL = 16
+};
 
 typedef union sim_argument {
   uint64_t u64;
@@ -148,11 +158,15 @@ void sim_drop_context(struct CUctx_st *context);
 sim_object *sim_objects(void);
 void sim_hold(int change); /* things that are no objects */
 
-/* timers.c: somebody waits for ever, in a call that holds the lock; false if
- * nobody will help. */
-bool sim_rescue(void);
+/* The lock, for a call that holds it. */
 void sim_unlock(void);
 void sim_relock(void);
+void sim_wait(pthread_cond_t *condition);
+
+/* timers.c: somebody waits for ever, in a call that holds the lock, for a
+ * device that polls or for the host alone; false if nobody will help. `since`:
+ * when it began to wait in vain, 0 at first. */
+bool sim_rescue(bool polls, time_t *since);
 
 /* queue.c */
 struct CUstream_st *sim_stream_of(struct CUstream_st *handle);
@@ -184,8 +198,16 @@ bool sim_reaches(struct CUctx_st *context, uint64_t at, uint64_t bytes);
 /* kernels.c: a barrier between devices gives its word and looks for others';
  * true once they are there or it has waited for too long. */
 bool sim_barrier_over(struct CUctx_st *context, sim_op *op);
-/* The same of NCCL's, which waits for ever. */
+/* The same of NCCL's, which wait for ever. */
 bool sim_all_reduce_over(const sim_op *op);
+bool sim_reduce_scatter_over(struct CUctx_st *context, sim_op *op);
+/* What the ranks of a communicator have come to in it. */
+enum { SIM_RANKS = 8 };
+typedef struct sim_scatter {
+  uint64_t came[SIM_RANKS], left[SIM_RANKS]; /* how often, by rank */
+  uint64_t from[SIM_RANKS];
+  uint32_t size;
+} sim_scatter;
 
 /* cache.c: bytes of an access that were not in the L2, and dirty ones that it
  * pushed out. */
@@ -202,6 +224,7 @@ uint64_t sim_traffic_ns(sim_traffic t);
 
 /* trace.c */
 uint32_t sim_trace_call(uint32_t callback_id);
+bool sim_trace_calls(void); /* every call is recorded */
 /* A call that waited from `start` until now and started nothing. */
 void sim_trace_waited(uint32_t callback_id, uint64_t start);
 void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,

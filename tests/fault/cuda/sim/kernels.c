@@ -225,6 +225,87 @@ bool sim_all_reduce_over(const sim_op *op) {
   return true;
 }
 
+/* Numbers in bf16. */
+
+static double number_at(uint64_t from, uint64_t i) {
+  uint32_t bits = (uint32_t)((const uint16_t *)at(from))[i] << 16;
+  float value = 0;
+  memcpy(&value, &bits, sizeof value);
+  return (double)value;
+}
+
+static void put_number(uint64_t to, uint64_t i, double value) {
+  float narrow = (float)value;
+  uint32_t bits = 0;
+  memcpy(&bits, &narrow, sizeof bits);
+  ((uint16_t *)at(to))[i] =
+      (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Rank by rank, rounded each time. */
+static void sum_own(const sim_scatter *s, const sim_argument *a) {
+  uint64_t rank = a[1].u32, count = a[4].u64;
+  for (uint64_t i = 0; i < count; i++) {
+    put_number(a[3].u64, i, number_at(s->from[0], rank * count + i));
+    for (uint32_t r = 1; r < s->size; r++)
+      put_number(a[3].u64, i,
+                 number_at(a[3].u64, i) +
+                     number_at(s->from[r], rank * count + i));
+  }
+}
+
+static bool all_have(const uint64_t *done, uint32_t size, uint64_t number) {
+  for (uint32_t r = 0; r < size; r++)
+    if (done[r] < number) return false;
+  return true;
+}
+
+/* Nobody leaves before all have read what it gave. */
+bool sim_reduce_scatter_over(struct CUctx_st *c, sim_op *op) {
+  const sim_argument *a = op->a;
+  sim_scatter *s = at(a[0].u64);
+  uint32_t rank = a[1].u32;
+  if (*(const uint32_t *)at(a[5].u64)) return true;
+  if (!sim_reaches(c, a[2].u64, 2 * a[4].u64 * s->size) ||
+      !sim_reaches(c, a[3].u64, 2 * a[4].u64))
+    return true;
+  if (!op->tried) {
+    op->tried = sim_now();
+    s->from[rank] = a[2].u64;
+    s->came[rank]++;
+  }
+  uint64_t number = s->came[rank];
+  if (!all_have(s->came, s->size, number)) return false;
+  if (s->left[rank] < number) sum_own(s, a);
+  s->left[rank] = number;
+  return all_have(s->left, s->size, number);
+}
+
+/* It and the product take as long as much larger ones, so that few samples are
+ * enough. */
+static uint64_t run_scatter(struct CUctx_st *c, const sim_argument *a) {
+  const sim_scatter *s = at(a[0].u64);
+  return reads(c, a[2].u64, 2 * a[4].u64 * s->size) +
+         writes(c, a[3].u64, 2 * a[4].u64) + 20 * a[4].u64 * s->size;
+}
+
+/* weights, in, out; rows, inner, tokens */
+static uint64_t run_product(struct CUctx_st *c, const sim_argument *a) {
+  uint64_t rows = a[3].u64, inner = a[4].u64, tokens = a[5].u64;
+  uint64_t ns = reads(c, a[0].u64, 2 * rows * inner) +
+                reads(c, a[1].u64, 2 * tokens * inner) +
+                writes(c, a[2].u64, 2 * tokens * rows);
+  for (uint64_t t = 0; !c->error && t < tokens; t++)
+    for (uint64_t r = 0; r < rows; r++) {
+      double sum = 0;
+      for (uint64_t k = 0; k < inner; k++)
+        sum += number_at(a[0].u64, r * inner + k) *
+               number_at(a[1].u64, t * inner + k);
+      put_number(a[2].u64, t * rows + r, sum);
+    }
+  return ns + 2 * rows * inner * tokens;
+}
+
 /* The tests'. */
 
 static uint64_t run_copy(struct CUctx_st *c, const sim_argument *a) {
@@ -304,6 +385,8 @@ static const sim_kernel kernels[] = {
     {"kmb_empty", "", run_empty},
     {"kmb_barrier", "88888444", run_empty},
     {"sim_all_reduce", "8844", run_empty},
+    {"sim_reduce_scatter", "848888", run_scatter},
+    {"sim_product", "888888", run_product},
     {"kmb_spin", "88", run_spin},
     {"kmb_tick", "84", run_tick},
     {"kmb_sweep", "888", run_sweep},

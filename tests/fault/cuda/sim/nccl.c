@@ -1,16 +1,17 @@
-/* libnccl.so.2: communicators whose ranks are threads of this process, and the
- * all-reduce of which only the meeting is simulated. */
+/* libnccl.so.2: communicators whose ranks are threads of this process, the
+ * all-reduce of which only the meeting is simulated, and the reduce-scatter. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../../../backends/cuda/nccl_api.h"
 #include "inside.h"
 
-enum { INVALID_ARGUMENT = 4, MOST = 8 };
+enum { INVALID_ARGUMENT = 4, MOST = SIM_RANKS, BFLOAT16 = 9 };
 
 typedef struct board {
   uint64_t arrived[MOST];
   int size, joined;
+  sim_scatter scatter;
   struct board *next;
 } board;
 
@@ -26,6 +27,11 @@ struct ncclComm {
 static struct ncclComm *graves;
 static board *boards;
 
+/* Counts down to the one that something happens to. */
+static bool is_the_one(unsigned *left) {
+  return *left && !--*left;
+}
+
 static void bury(struct ncclComm *c) {
   c->ended = 1;
   c->next = graves;
@@ -35,6 +41,11 @@ static void bury(struct ncclComm *c) {
 #define EXPORT(name, arguments) kmbi_nccl_result name arguments;
 KMBI_NCCL_MAP(EXPORT)
 #undef EXPORT
+/* What only programs use. */
+kmbi_nccl_result ncclCommDestroy(kmbi_nccl_comm comm);
+kmbi_nccl_result ncclReduceScatter(const void *from, void *to, size_t count,
+                                   unsigned type, unsigned operation,
+                                   kmbi_nccl_comm comm, kmbi_cu_stream stream);
 
 kmbi_nccl_result ncclGetVersion(int *version) {
   *version = 22809;
@@ -66,7 +77,8 @@ kmbi_nccl_result ncclCommInitRankConfig(kmbi_nccl_comm *comm, int ranks,
   c->rank = rank;
   sim_relock();
   c->on->size = ranks;
-  c->on->joined++;
+  c->on->scatter.size = (uint32_t)ranks;
+  c->on->joined += !is_the_one(&sim_set()->join_lost);
   sim_unlock();
   *comm = c;
   return KMBI_NCCL_IN_PROGRESS;
@@ -109,4 +121,27 @@ kmbi_nccl_result ncclAllReduce(const void *from, void *to, size_t count,
   sim_pump();
   sim_unlock();
   return 0;
+}
+
+kmbi_nccl_result ncclCommDestroy(kmbi_nccl_comm comm) {
+  return ncclCommAbort(comm);
+}
+
+kmbi_nccl_result ncclReduceScatter(const void *from, void *to, size_t count,
+                                   unsigned type, unsigned operation,
+                                   kmbi_nccl_comm comm, kmbi_cu_stream stream) {
+  if (type != BFLOAT16 || operation || !from || !to) return INVALID_ARGUMENT;
+  sim_relock();
+  sim_op op = {.kind = KERNEL,
+               .kernel = sim_kernel_named("sim_reduce_scatter")};
+  op.a[0].u64 = (uintptr_t)&comm->on->scatter;
+  op.a[1].u32 = (uint32_t)comm->rank;
+  op.a[2].u64 = (uintptr_t)from;
+  op.a[3].u64 = (uintptr_t)to;
+  op.a[4].u64 = count;
+  op.a[5].u64 = (uintptr_t)&comm->ended;
+  unsigned result =
+      is_the_one(&sim_set()->scatter_lost) ? 0 : sim_submit(stream, &op, 307);
+  sim_unlock();
+  return result ? 1 : KMBI_NCCL_IN_PROGRESS;
 }

@@ -13,7 +13,7 @@ enum {
   INVALID_OPERATION = 7,
   IMAGE = 256,
   DATA = 64, /* bytes a range */
-  HOSTS = 4,
+  HOSTS = 8,
   METRICS = 32
 };
 

@@ -146,6 +146,17 @@ static void record(struct CUstream_st *stream, sim_op *op, uint64_t start) {
   event->recorded = true;
 }
 
+static bool is_collective(const sim_op *op) {
+  return is_kernel(op, "sim_all_reduce") || is_kernel(op, "sim_reduce_scatter");
+}
+
+/* Whether all ranks have come. */
+static bool collective_over(const struct CUstream_st *stream, sim_op *op) {
+  return is_kernel(op, "sim_all_reduce")
+             ? sim_all_reduce_over(op)
+             : sim_reduce_scatter_over(stream->object.context, op);
+}
+
 static bool hangs(const sim_op *op) {
   return is_kernel(op, "test_hang") &&
          *(volatile uint32_t *)(uintptr_t)op->a[0].u64 == 0;
@@ -172,8 +183,8 @@ static bool step(struct CUstream_st *stream) {
     if (!sim_barrier_over(stream->object.context, op)) return false;
     start = sim_now();
   }
-  if (is_kernel(op, "sim_all_reduce")) {
-    if (!sim_all_reduce_over(op)) return false;
+  if (is_collective(op)) {
+    if (!collective_over(stream, op)) return false;
     start = sim_now();
   }
   stream->first = op->next;
@@ -237,24 +248,24 @@ void sim_advance(const struct CUstream_st *stream) {
 
 /* One step towards the end of all work; false if there is none left. What never
  * ends would hold up the caller for ever: here it ends the process. */
-static bool progress(const char *call) {
+static bool progress(const char *call, time_t *since) {
   uint64_t next = UINT64_MAX;
   const struct CUctx_st *context = sim_current();
-  bool gated = false, busy = false;
+  bool gated = false, polls = false, busy = false;
   sim_pump();
   for (const sim_object *o = sim_objects(); o; o = o->next) {
     const struct CUstream_st *s = (const struct CUstream_st *)(const void *)o;
     if (o->type != SIM_STREAM || sim_idle(s)) continue;
     busy = busy || !context || o->context == context;
     if (s->free_at < next) next = s->free_at;
-    gated = gated || (s->first && (s->first->kind == WAIT ||
-                                   is_kernel(s->first, "kmb_barrier") ||
-                                   is_kernel(s->first, "sim_all_reduce")));
+    gated = gated || (s->first && s->first->kind == WAIT);
+    polls = polls || (s->first && (is_kernel(s->first, "kmb_barrier") ||
+                                   is_collective(s->first)));
   }
   if (!busy) return false;
   if (next > sim_now()) {
     sim_pass(next - sim_now());
-  } else if (!gated || !sim_rescue()) {
+  } else if (!(gated || polls) || !sim_rescue(polls, since)) {
     fprintf(stderr, "%s would wait for ever\n", call);
     abort();
   }
@@ -263,14 +274,16 @@ static bool progress(const char *call) {
 
 /* Some calls wait for all work of the context. */
 void sim_drain(const char *call) {
-  while (progress(call)) {
+  time_t since = 0;
+  while (progress(call, &since)) {
   }
 }
 
 /* Those that start work wait while the queue is full. */
 void sim_make_room(const char *call) {
   unsigned depth = sim_set()->queue_depth;
-  while (depth && queued >= depth && progress(call)) {
+  time_t since = 0;
+  while (depth && queued >= depth && progress(call, &since)) {
   }
 }
 

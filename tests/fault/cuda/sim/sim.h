@@ -1,7 +1,7 @@
 /* One virtual GPU machine behind stand-ins for libcuda, libcupti,
- * libnvidia-ml and libcublasLt. This part is for tests: what is simulated, what
- * fails, what is held. Time is virtual: it passes with every call and every
- * look at the clock. */
+ * libnvidia-ml, libcublas, libcublasLt and libnccl. This part is for tests:
+ * what is simulated, what fails, what is held. Time is virtual: it passes with
+ * every call and every look at the clock. */
 #ifndef KMB_TESTS_CUDA_SIM_H
 #define KMB_TESTS_CUDA_SIM_H
 
@@ -36,6 +36,7 @@ typedef enum sim_function {
                       SIM_cuGetProcAddress,
   SIM_cuCtxSynchronize,
   SIM_cuStreamWaitEvent,
+  SIM_cuStreamSynchronize,
   SIM_FUNCTIONS
 } sim_function;
 
@@ -68,15 +69,21 @@ typedef struct sim_settings {
   bool late;                /* records come a flush later, if not forced */
   bool halves;              /* half of them, if not forced */
   bool no_single_calls;     /* ids come only if every call is recorded */
+  unsigned recording_adds;  /* ns to a call that does nothing, which then has a
+                               record, too */
   bool distinct_images;     /* each module's image is another */
   bool distinct_code;       /* and so are its instructions */
   bool no_sections;         /* an image is no ELF file that can be read */
   bool library_kernels;     /* launches name kernels, not functions */
   bool no_candidates;       /* cuBLASLt has none */
+  unsigned product_fails;   /* cuBLAS cannot launch the n-th product from now */
+  unsigned join_lost;       /* the n-th rank to join NCCL is not seen */
+  unsigned scatter_lost;    /* NCCL never runs the n-th reduce-scatter */
   /* What a multiprocessor holds */
-  bool no_unit;            /* the driver does not say what it has */
-  unsigned blocks_less;    /* so many fewer blocks than its parts allow */
-  unsigned registers_less; /* of a function, than of its launches */
+  bool no_unit;         /* the driver does not say what it has */
+  unsigned blocks_less; /* so many fewer blocks than its parts allow */
+  unsigned registers;   /* of a function, whatever its launches say */
+  unsigned given;       /* registers, as its launches say; 0: rounded up */
   /* Counters */
   unsigned counters_refused; /* what enabling answers, 0: it may */
   unsigned unsupported;      /* which reason is false: 1 architecture, 2 sli,
@@ -125,5 +132,6 @@ unsigned sim_child_calls(void);
 unsigned cuCtxSynchronize(void);
 unsigned cuStreamWaitEvent(kmbi_cu_stream stream, kmbi_cu_event event,
                            unsigned flags);
+unsigned cuStreamSynchronize(kmbi_cu_stream stream);
 
 #endif

@@ -94,6 +94,10 @@ static void add(const record *r) {
   records[count++] = *r;
 }
 
+bool sim_trace_calls(void) {
+  return tracer.enabled[KMBI_CUPTI_KIND_DRIVER];
+}
+
 uint32_t sim_trace_call(uint32_t callback_id) {
   uint32_t correlation = ++last_correlation;
   bool single = tracer.driver_calls[callback_id];
@@ -232,6 +236,8 @@ void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
   bool kernel = op->kind == KERNEL || (op->in_graph && !op->seen_traced);
   if (kernel) {
     if (!sim_tracing() || spoil(&start, &end)) return;
+    unsigned given = sim_set()->given;
+    uint16_t registers = (uint16_t)(given ? given : SIM_REGISTERS_GIVEN);
     r.kernel =
         (kmbi_cupti_kernel){.kind = KMBI_CUPTI_KIND_CONCURRENT_KERNEL,
                             .start = start,
@@ -239,7 +245,7 @@ void sim_trace_op(const struct CUstream_st *stream, const sim_op *op,
                             .context = context,
                             .stream = stream->id,
                             .correlation = op->correlation,
-                            .registers = SIM_REGISTERS,
+                            .registers = registers,
                             .static_shared = SIM_STATIC_SHARED,
                             .dynamic_shared = (int32_t)l->shared,
                             .local = SIM_LOCAL,

@@ -15,7 +15,7 @@
 #include <ctime>
 #include <vector>
 
-#include "../backends/cuda/kernels.cu"
+#include "../../backends/cuda/kernels.cu"
 
 #define CHECK(call)                                                     \
   do {                                                                  \
