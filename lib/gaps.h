@@ -117,12 +117,19 @@ struct kmb_gaps {
   uint32_t *transition_order, *share_order, *stream_order;
   unsigned char *is_target; /* of each name */
   bool has_target;          /* some kernel of the trace matches */
+  uint32_t shape;           /* only launches of it are targets; 0: of any */
   kmbi_window *windows;
   uint32_t window_count;
   uint64_t untraced_graphs;
   kmbi_gaps_finding findings[KMBI_GAPS_FINDINGS];
   uint64_t finding_count;
 };
+
+static inline bool kmbi_gaps_is_target(const kmb_gaps *gaps,
+                                       const kmbi_op *op) {
+  return gaps->is_target[op->name] &&
+         (!gaps->shape || op->shape == gaps->shape);
+}
 
 /* gaps_select.c */
 kmb_status kmbi_gaps_match_target(kmb_gaps *gaps);

@@ -30,10 +30,23 @@ static bool is_time(double ns) {
   return ns > 0 && ns < 1e18;
 }
 
+/* Six sizes, or none. */
+static kmb_status check_shape(const uint32_t sizes[6], bool has,
+                              const char *what) {
+  int set = 0;
+  for (int i = 0; i < 6; i++)
+    set += sizes[i] != 0;
+  if (set == (has ? 6 : 0)) return KMB_OK;
+  return kmbi_fail(KMB_ERR_INVALID,
+                   has ? "%s: grid and block are to be above 0, all six"
+                       : "%s: grid or block is given without its flag",
+                   what);
+}
+
 static kmb_status check_change(const kmb_payoff_change *c) {
   const uint32_t known = KMB_PAYOFF_HAS_ISOLATED |
                          KMB_PAYOFF_HAS_ISOLATED_INTERVAL | KMB_PAYOFF_IS_COLD |
-                         KMB_PAYOFF_IS_WARM;
+                         KMB_PAYOFF_IS_WARM | KMB_PAYOFF_HAS_SHAPE;
   if (c->flags & ~known || c->reserved)
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
                      "kmb_payoff_change: a flag or word is set that libkmb %s "
@@ -57,7 +70,10 @@ static kmb_status check_change(const kmb_payoff_change *c) {
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_payoff_change: the time alone is not positive, or "
                      "not within its interval");
-  return KMB_OK;
+  const uint32_t sizes[] = {c->grid_x,  c->grid_y,  c->grid_z,
+                            c->block_x, c->block_y, c->block_z};
+  return check_shape(sizes, c->flags & KMB_PAYOFF_HAS_SHAPE,
+                     "kmb_payoff_change");
 }
 
 static kmb_status read_change(const kmb_payoff_change *change,
@@ -66,6 +82,18 @@ static kmb_status read_change(const kmb_payoff_change *change,
   kmb_status status = kmbi_copy_in(copy, sizeof *copy, KMBI_PAYOFF_CHANGE_V1,
                                    change, "kmb_payoff_change");
   return status ? status : check_change(copy);
+}
+
+static kmb_status check_shapes(const kmb_payoff_params *p) {
+  const uint32_t both = KMB_PAYOFF_ALL_SHAPES | KMB_PAYOFF_ONE_SHAPE;
+  const uint32_t sizes[] = {p->grid_x,  p->grid_y,  p->grid_z,
+                            p->block_x, p->block_y, p->block_z};
+  if ((p->flags & both) == both)
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_payoff_params: KMB_PAYOFF_ALL_SHAPES (--all-shapes) "
+                     "and KMB_PAYOFF_ONE_SHAPE (--shape) exclude each other");
+  return check_shape(sizes, p->flags & KMB_PAYOFF_ONE_SHAPE,
+                     "kmb_payoff_params");
 }
 
 static kmb_status read_params(const kmb_payoff_params *params,
@@ -77,7 +105,8 @@ static kmb_status read_params(const kmb_payoff_params *params,
                           "kmb_payoff_params");
   if (!status)
     status = kmbi_memory_open(copy->hooks, "kmb_payoff_evaluate", memory);
-  const uint32_t known = KMB_PAYOFF_ALL_NAMES | KMB_PAYOFF_ANY_DEVICE;
+  const uint32_t known = KMB_PAYOFF_ALL_NAMES | KMB_PAYOFF_ANY_DEVICE |
+                         KMB_PAYOFF_ALL_SHAPES | KMB_PAYOFF_ONE_SHAPE;
   if (!status && (copy->flags & ~known || copy->reserved))
     status = kmbi_fail(KMB_ERR_UNSUPPORTED,
                        "kmb_payoff_params: a flag or word is set that libkmb "
@@ -89,7 +118,7 @@ static kmb_status read_params(const kmb_payoff_params *params,
                        "to a call",
                        copy->added_ns);
   copy->hooks = NULL;
-  return status;
+  return status ? status : check_shapes(copy);
 }
 
 /* Which launches. */
@@ -115,45 +144,8 @@ static kmb_status match(kmb_payoff *payoff) {
                    "name a kernel");
 }
 
-static int by_total(const void *a, const void *b) {
-  const kmb_payoff_candidate *x = a, *y = b;
-  if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
-  return strcmp(x->name, y->name);
-}
-
-/* Names with launches in the steps. `index` is of each name, counted from 1. */
-static void count_candidates(kmb_payoff *payoff, uint32_t *index) {
-  const kmb_gaps *select = &payoff->select;
-  const kmb_trace *trace = select->trace;
-  uint64_t count = 0;
-  for (uint32_t i = 0; i < trace->ops.count; i++) {
-    const kmbi_op *op = kmbi_op_at(trace, i);
-    if (!select->is_target[op->name] || !kmbi_gaps_window(select, op)) continue;
-    if (!index[op->name]) {
-      payoff->candidates[count].name =
-          kmbi_arena_copy(&payoff->arena, kmbi_name_at(trace, op->name)->text);
-      if (!payoff->candidates[count].name) return;
-      index[op->name] = (uint32_t)++count;
-    }
-    kmb_payoff_candidate *c = &payoff->candidates[index[op->name] - 1];
-    c->launches++;
-    c->total_ns += op->end - op->start;
-    payoff->summary.launches++;
-  }
-  payoff->summary.candidates = count;
-  qsort(payoff->candidates, count, sizeof *payoff->candidates, by_total);
-}
-
 static kmb_status find_candidates(kmb_payoff *payoff) {
-  uint32_t names = payoff->names, matched = 0;
-  for (uint32_t i = 0; i < names; i++)
-    matched += payoff->select.is_target[i];
-  payoff->candidates = kmbi_arena_alloc(&payoff->arena, (size_t)matched + 1,
-                                        sizeof *payoff->candidates);
-  uint32_t *index = kmbi_alloc(&payoff->memory, names, sizeof *index);
-  if (payoff->candidates && index) count_candidates(payoff, index);
-  kmbi_free(&payoff->memory, index, names, sizeof *index);
-  if (kmbi_arena_failed(&payoff->arena) || !index) return no_memory();
+  if (!kmbi_payoff_list(payoff)) return no_memory();
   if (payoff->summary.candidates) return KMB_OK;
   const char *wanted =
       payoff->params.kernel ? payoff->params.kernel : payoff->change.kernel;
@@ -221,7 +213,7 @@ static void take_launches(kmb_payoff *payoff, const in_step *of) {
   for (uint32_t i = 0; i < trace->ops.count; i++) {
     const kmbi_op *op = kmbi_op_at(trace, i);
     uint64_t *ended = &of->ended[kmbi_lane_at(trace, op->lane)->device];
-    if (select->is_target[op->name] && kmbi_gaps_window(select, op)) {
+    if (kmbi_gaps_is_target(select, op) && kmbi_gaps_window(select, op)) {
       of->durations[count++] = (double)(op->end - op->start);
       s->in_step_total_ns += (double)(op->end - op->start);
       s->overlapped_ns += overlap_of(trace, i, *ended);
@@ -370,7 +362,11 @@ static kmb_status evaluate(kmb_payoff *payoff) {
   if (!status) status = check_device(payoff);
   if (status) return status;
   bool one = s->candidates == 1 || payoff->params.flags & KMB_PAYOFF_ALL_NAMES;
-  if (one) {
+  if (one) status = kmbi_payoff_choose_shape(payoff);
+  if (status) return status;
+  bool chosen =
+      payoff->choice == KMBI_PAYOFF_ALL || payoff->choice == KMBI_PAYOFF_ONE;
+  if (one && chosen) {
     s->flags |= KMB_PAYOFF_MATCHED;
     status = measure_in_step(payoff);
     if (!status) status = predict(payoff);
@@ -474,6 +470,19 @@ kmb_status kmb_payoff_get_candidate(const kmb_payoff *payoff, uint64_t index,
                      (unsigned long long)payoff->summary.candidates);
   *candidate = payoff->candidates[index];
   return KMB_OK;
+}
+
+kmb_status kmb_payoff_get_shape(const kmb_payoff *payoff, uint64_t index,
+                                kmb_payoff_shape *shape) {
+  if (!payoff || !shape)
+    return kmbi_fail(KMB_ERR_INVALID, "kmb_payoff_get_shape: %s is NULL",
+                     !payoff ? "payoff" : "shape");
+  if (index >= payoff->summary.shapes)
+    return kmbi_fail(
+        KMB_ERR_INVALID, "kmb_payoff_get_shape: index %llu of %llu",
+        (unsigned long long)index, (unsigned long long)payoff->summary.shapes);
+  return kmbi_copy_out(shape, &payoff->shapes[index], sizeof *payoff->shapes,
+                       KMBI_PAYOFF_SHAPE_V1, "kmb_payoff_get_shape: shape");
 }
 
 uint64_t kmb_payoff_note_count(const kmb_payoff *payoff) {

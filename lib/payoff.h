@@ -71,7 +71,15 @@ static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
 }
 
 /* As many as payoff_say.c may make. */
-enum { KMBI_PAYOFF_NOTES = 7 };
+enum { KMBI_PAYOFF_NOTES = 8 };
+
+/* Which shapes of the matching launches are scaled. */
+typedef enum kmbi_payoff_choice {
+  KMBI_PAYOFF_ALL,
+  KMBI_PAYOFF_ONE,      /* that of kmb_payoff::wanted */
+  KMBI_PAYOFF_NONE,     /* no launch has that one */
+  KMBI_PAYOFF_AMBIGUOUS /* some name has several, and nobody says which */
+} kmbi_payoff_choice;
 
 struct kmb_payoff {
   kmbi_memory memory;
@@ -84,9 +92,24 @@ struct kmb_payoff {
   kmb_payoff_params params;
   kmb_payoff_summary summary;
   kmb_payoff_candidate *candidates;
+  kmb_payoff_shape *shapes;
+  kmbi_shape wanted;
+  kmbi_payoff_choice choice;
+  bool several; /* shapes of one name */
   const char *notes[KMBI_PAYOFF_NOTES];
   uint64_t note_count;
 };
+
+/* payoff_shapes.c: names and shapes of the matching launches. False without
+ * memory. */
+bool kmbi_payoff_list(kmb_payoff *payoff);
+kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff);
+/* Whether what is scaled is of one known shape, which goes to `shape`. */
+bool kmbi_payoff_shape(const kmb_payoff *payoff, kmb_payoff_shape *shape);
+/* "grid 64 × 1 × 1, block 128 × 1 × 1", or that it is not known. */
+enum { KMBI_PAYOFF_SHAPE_SIZE = 128 };
+const char *kmbi_payoff_shape_text(char text[KMBI_PAYOFF_SHAPE_SIZE],
+                                   const kmb_payoff_shape *shape);
 
 /* payoff_say.c: the verdict and notes. */
 void kmbi_payoff_say(kmb_payoff *payoff);

@@ -46,13 +46,23 @@ static kmb_status time_of(const kmb_result *result, timed *time) {
   return KMB_OK;
 }
 
-/* The name of the one kernel that a result traced, NULL if it is not one. */
-static const char *kernel_of(const kmb_result *result) {
+/* The one kernel that a result traced: its name, and how it was launched. */
+static void set_kernel(const kmb_result *result, kmb_payoff_change *change) {
   kmb_op op = kmb_op_init();
   if (kmb_result_op_count(result) != 1 || kmb_result_op(result, 0, &op) ||
-      op.kind != KMB_OP_KERNEL || !op.name[0])
-    return NULL;
-  return op.name;
+      op.kind != KMB_OP_KERNEL)
+    return;
+  if (op.name[0]) change->kernel = op.name;
+  if (!(op.flags & KMB_OP_HAS_LAUNCH) || !op.grid_x || !op.grid_y ||
+      !op.grid_z || !op.block_x || !op.block_y || !op.block_z)
+    return;
+  change->grid_x = op.grid_x;
+  change->grid_y = op.grid_y;
+  change->grid_z = op.grid_z;
+  change->block_x = op.block_x;
+  change->block_y = op.block_y;
+  change->block_z = op.block_z;
+  change->flags |= KMB_PAYOFF_HAS_SHAPE;
 }
 
 static void set_state(const kmb_result *before, kmb_payoff_change *change) {
@@ -68,11 +78,11 @@ static kmb_status describe(const kmb_result *before, timed *was,
                            kmb_payoff_change *change) {
   kmb_status status = time_of(before, was);
   if (status) return status;
-  change->kernel = kernel_of(before);
+  set_kernel(before, change);
   if (kmb_result_metadata_text(before, "device.name", &change->device))
     change->device = NULL;
   change->isolated_ns = was->ns;
-  change->flags = KMB_PAYOFF_HAS_ISOLATED;
+  change->flags |= KMB_PAYOFF_HAS_ISOLATED;
   if (was->interval) {
     change->isolated_low_ns = was->low;
     change->isolated_high_ns = was->high;

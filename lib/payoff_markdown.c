@@ -118,9 +118,30 @@ static void put_names(kmbi_text *to, const kmb_payoff *payoff) {
                      (unsigned long long)(s->candidates - NAMED));
 }
 
+/* What could be meant. */
+static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  char text[KMBI_PAYOFF_SHAPE_SIZE];
+  if (!(s->flags & KMB_PAYOFF_SHAPES_KNOWN)) return;
+  for (uint64_t i = 0; i < s->shapes && i < NAMED; i++) {
+    const kmb_payoff_shape *shape = &payoff->shapes[i];
+    kmbi_text_format(to, "%s%llu launch%s with %s", i ? "; " : ": ",
+                     (unsigned long long)shape->launches,
+                     shape->launches == 1 ? "" : "es",
+                     kmbi_payoff_shape_text(text, shape));
+  }
+  if (s->shapes > NAMED)
+    kmbi_text_format(to, "; and %llu more shapes",
+                     (unsigned long long)(s->shapes - NAMED));
+}
+
 static void put_launches(kmbi_text *to, const kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
   const kmb_payoff_change *c = &payoff->change;
+  kmb_payoff_shape shape;
+  char text[KMBI_PAYOFF_SHAPE_SIZE];
+  if (kmbi_payoff_shape(payoff, &shape))
+    kmbi_text_format(to, ", %s", kmbi_payoff_shape_text(text, &shape));
   kmbi_text_format(to, ", %llu launch%s of ", (unsigned long long)s->launches,
                    s->launches == 1 ? "" : "es");
   kmbi_put_time(to, s->in_step_ns);
@@ -143,6 +164,7 @@ static void build(kmbi_text *to, const void *subject) {
     put_split(to, &payoff->summary);
     put_prediction(to, &payoff->summary);
   } else {
+    if (payoff->summary.candidates == 1) put_shapes(to, payoff);
     kmbi_text_put(to, ".");
   }
   for (uint64_t i = 0; i < payoff->note_count; i++) {

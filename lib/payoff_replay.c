@@ -176,7 +176,7 @@ static uint32_t window_of(const kmbi_replay *r, uint32_t rank) {
 
 static double scaled(const kmbi_replay *r, const kmbi_op *op, double ratio) {
   double length = (double)(op->end - op->start);
-  return r->select->is_target[op->name] ? ratio * length : length;
+  return kmbi_gaps_is_target(r->select, op) ? ratio * length : length;
 }
 
 /* Without the host each step begins once the one before it has ended; what is

@@ -84,12 +84,42 @@ static const char *bounds_verdict(kmb_payoff *payoff) {
                            loss ? "lost" : "saved", why);
 }
 
+static const char *wanted_text(const kmb_payoff *payoff,
+                               char text[KMBI_PAYOFF_SHAPE_SIZE]) {
+  const kmbi_shape *w = &payoff->wanted;
+  kmb_payoff_shape shape = kmb_payoff_shape_init();
+  shape.grid_x = w->grid[0];
+  shape.grid_y = w->grid[1];
+  shape.grid_z = w->grid[2];
+  shape.block_x = w->block[0];
+  shape.block_y = w->block[1];
+  shape.block_z = w->block[2];
+  return kmbi_payoff_shape_text(text, &shape);
+}
+
 static const char *verdict(kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
-  if (!(s->flags & KMB_PAYOFF_MATCHED))
+  char text[KMBI_PAYOFF_SHAPE_SIZE];
+  bool names =
+      s->candidates > 1 && !(payoff->params.flags & KMB_PAYOFF_ALL_NAMES);
+  if (names)
     return kmbi_arena_format(&payoff->arena,
                              "unknown: %llu kernels match; name one of them",
                              (unsigned long long)s->candidates);
+  if (payoff->choice == KMBI_PAYOFF_AMBIGUOUS)
+    return kmbi_arena_format(
+        &payoff->arena,
+        "unknown: launches of %llu shapes match, and the change does not say "
+        "which was measured; choose one (--shape) or scale all of them "
+        "(--all-shapes)",
+        (unsigned long long)s->shapes);
+  if (payoff->choice == KMBI_PAYOFF_NONE)
+    return kmbi_arena_format(
+        &payoff->arena,
+        "unknown: none of %llu launches has %s, as was %s; choose another "
+        "(--shape) or scale all of them (--all-shapes)",
+        (unsigned long long)s->launches, wanted_text(payoff, text),
+        payoff->params.flags & KMB_PAYOFF_ONE_SHAPE ? "asked for" : "measured");
   if (s->flags & KMB_PAYOFF_PREDICTED) return predicted_verdict(payoff);
   return bounds_verdict(payoff);
 }
@@ -142,6 +172,37 @@ static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
   return text ? text : "";
 }
 
+static double time_of_others(const kmb_payoff *payoff) {
+  double sum = 0;
+  for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
+    const kmb_payoff_shape *shape = &payoff->shapes[i];
+    if (!(shape->flags & KMB_PAYOFF_SCALED)) sum += (double)shape->total_ns;
+  }
+  return sum;
+}
+
+static void note_shapes(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  unsigned long long others = s->other_launches;
+  if (others)
+    note(payoff,
+         kmbi_arena_format(
+             &payoff->arena,
+             "%llu launch%s of %s that matches, %s in sum, %s of other "
+             "grid or block and left as %s: --all-shapes "
+             "scales all",
+             others, others == 1 ? "" : "es",
+             s->candidates == 1 ? "the name" : "a name",
+             time_text(payoff, time_of_others(payoff)),
+             others == 1 ? "is" : "are", others == 1 ? "it was" : "they were"));
+  else if (!(s->flags & KMB_PAYOFF_SHAPES_KNOWN))
+    note(payoff, "the trace does not say how kernels were launched: launches "
+                 "of several shapes may be among these");
+  else if (payoff->several && payoff->choice == KMBI_PAYOFF_ALL)
+    note(payoff, "launches of several shapes are scaled alike; the ratio was "
+                 "measured at one of them at most");
+}
+
 static void note_limits(kmb_payoff *payoff) {
   kmb_payoff_summary *s = &payoff->summary;
   const kmb_trace *trace = payoff->select.trace;
@@ -179,4 +240,5 @@ void kmbi_payoff_say(kmb_payoff *payoff) {
   if (!(payoff->summary.flags & KMB_PAYOFF_MATCHED)) return;
   note_difference(payoff);
   note_limits(payoff);
+  note_shapes(payoff);
 }

@@ -49,9 +49,52 @@ static void put_candidates(kmbi_text *to, const kmb_payoff *payoff) {
                      (unsigned long long)(s->candidates - LISTED));
 }
 
+/* Where there are several, or none is the wanted one. */
+static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  char text[KMBI_PAYOFF_SHAPE_SIZE];
+  double sum = 0;
+  if (!payoff->several && payoff->choice != KMBI_PAYOFF_NONE &&
+      !s->other_launches)
+    return;
+  for (uint64_t i = 0; i < s->shapes; i++)
+    sum += (double)payoff->shapes[i].total_ns;
+  for (uint64_t i = 0; i < s->shapes && i < LISTED; i++) {
+    const kmb_payoff_shape *shape = &payoff->shapes[i];
+    bool scaled = shape->flags & KMB_PAYOFF_SCALED;
+    kmbi_text_format(to, "    %llu launch%s, ",
+                     (unsigned long long)shape->launches,
+                     shape->launches == 1 ? "" : "es");
+    kmbi_put_time(to, (double)shape->total_ns);
+    kmbi_text_put(to, ", ");
+    kmbi_put_percent(to, 100 * (double)shape->total_ns / sum, 1);
+    kmbi_text_format(to, "  %s%s", kmbi_payoff_shape_text(text, shape),
+                     !(s->flags & KMB_PAYOFF_MATCHED) ? ""
+                     : scaled                         ? ", scaled"
+                                                      : ", left as they were");
+    if (s->candidates > 1) {
+      kmbi_text_put(to, "  ");
+      kmbi_put_clean(to, shape->name);
+    }
+    kmbi_text_put(to, "\n");
+  }
+  if (s->shapes > LISTED)
+    kmbi_text_format(to, "    and %llu more shapes\n",
+                     (unsigned long long)(s->shapes - LISTED));
+}
+
+static void put_launched(kmbi_text *to, const kmb_payoff *payoff) {
+  kmb_payoff_shape shape;
+  char text[KMBI_PAYOFF_SHAPE_SIZE];
+  if (!kmbi_payoff_shape(payoff, &shape)) return;
+  put_label(to, "launched with");
+  kmbi_text_format(to, "%s\n", kmbi_payoff_shape_text(text, &shape));
+}
+
 static void put_kernel(kmbi_text *to, const kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
   const kmb_payoff_change *c = &payoff->change;
+  put_launched(to, payoff);
   put_label(to, "in the step");
   kmbi_put_time(to, s->in_step_ns);
   if (s->flags & KMB_PAYOFF_HAS_STEP_INTERVAL)
@@ -130,6 +173,7 @@ static void build_text(kmbi_text *to, const void *subject) {
   put_sentence(to, "", payoff->summary.verdict);
   kmbi_text_put(to, "\n");
   put_candidates(to, payoff);
+  put_shapes(to, payoff);
   if (!(payoff->summary.flags & KMB_PAYOFF_MATCHED)) return;
   put_kernel(to, payoff);
   put_step(to, payoff);
@@ -185,6 +229,7 @@ static void put_change(kmbi_out *out, const kmb_payoff *payoff) {
 static void put_figures(kmbi_out *out, const kmb_payoff_summary *s) {
   bool predicted = s->flags & KMB_PAYOFF_PREDICTED;
   put_u64(out, "launches", s->launches);
+  put_u64(out, "other_launches", s->other_launches);
   put_u64(out, "steps", s->steps);
   put_u64(out, "waits", s->waits);
   put_f64(out, "in_step_ns", s->in_step_ns);
@@ -209,6 +254,30 @@ static void put_figures(kmbi_out *out, const kmb_payoff_summary *s) {
   put_f64(out, "graph_after_ns", s->graph_after_ns);
 }
 
+static void put_sizes(kmbi_out *out, const char *name, uint32_t x, uint32_t y,
+                      uint32_t z) {
+  kmbi_out_key(out, ", ", name);
+  kmbi_out_format(out, "[%u, %u, %u]", (unsigned)x, (unsigned)y, (unsigned)z);
+}
+
+static void put_shape_list(kmbi_out *out, const kmb_payoff *payoff) {
+  kmbi_out_key(out, ",\n ", "shapes");
+  for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
+    const kmb_payoff_shape *s = &payoff->shapes[i];
+    bool scaled = s->flags & KMB_PAYOFF_SCALED;
+    kmbi_out_text_member(out, i ? ",\n  {" : "[\n  {", "name", s->name);
+    if (s->grid_x) {
+      put_sizes(out, "grid", s->grid_x, s->grid_y, s->grid_z);
+      put_sizes(out, "block", s->block_x, s->block_y, s->block_z);
+    }
+    kmbi_out_u64_member(out, ", ", "launches", s->launches);
+    kmbi_out_u64_member(out, ", ", "total_ns", s->total_ns);
+    kmbi_out_key(out, ", ", "scaled");
+    kmbi_out_put(out, scaled ? "true}" : "false}");
+  }
+  kmbi_out_put(out, "]");
+}
+
 static void put_lists(kmbi_out *out, const kmb_payoff *payoff) {
   kmbi_out_key(out, ",\n ", "candidates");
   for (uint64_t i = 0; i < payoff->summary.candidates; i++) {
@@ -219,6 +288,7 @@ static void put_lists(kmbi_out *out, const kmb_payoff *payoff) {
     kmbi_out_put(out, "}");
   }
   kmbi_out_put(out, "]");
+  put_shape_list(out, payoff);
   kmbi_out_key(out, ",\n ", "notes");
   kmbi_out_put(out, "[");
   for (uint64_t i = 0; i < payoff->note_count; i++) {

@@ -211,6 +211,14 @@ static size_t size_of(const char *text) {
   return text ? strlen(text) : 0;
 }
 
+/* A backend that was built before there were shapes gives none. */
+static uint32_t shape_of(kmb_trace *trace, const kmb_trace_op *op) {
+  if (op->struct_size < sizeof *op || !(op->flags & KMB_OP_HAS_SHAPE)) return 0;
+  const kmbi_shape shape = {{op->grid_x, op->grid_y, op->grid_z},
+                            {op->block_x, op->block_y, op->block_z}};
+  return kmbi_trace_shape(trace, &shape);
+}
+
 static kmb_status take_op(void *ctx, const kmb_trace_op *op) {
   bool has_stream = op->flags & KMB_OP_HAS_STREAM;
   const kmbi_op_row row = {
@@ -226,6 +234,7 @@ static kmb_status take_op(void *ctx, const kmb_trace_op *op) {
       .end = op->end_ns,
       .bytes = op->flags & KMB_OP_HAS_BYTES ? op->bytes : KMBI_UNKNOWN,
       .correlation = op->flags & KMB_OP_HAS_CORRELATION ? op->correlation : 0,
+      .shape = shape_of(ctx, op),
       .kind = op->kind,
       .has_stream = has_stream};
   return kmbi_trace_put_op(ctx, &row);

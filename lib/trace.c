@@ -35,6 +35,16 @@ static kmbi_map_key key_of_device(const void *rows, uint32_t index) {
   return device_key(device->id, device->name);
 }
 
+static kmbi_map_key shape_key(const kmbi_shape *s) {
+  return (kmbi_map_key){(uint64_t)s->grid[0] << 32 | s->grid[1],
+                        (uint64_t)s->grid[2] << 32 | s->block[0],
+                        (uint64_t)s->block[1] << 32 | s->block[2]};
+}
+
+static kmbi_map_key key_of_shape(const void *rows, uint32_t index) {
+  return shape_key(kmbi_rows_at(rows, index));
+}
+
 static kmbi_map_key call_key(const kmb_trace *trace, uint32_t rank) {
   const kmbi_call *call = kmbi_call_at(trace, rank);
   const kmbi_thread *thread = kmbi_rows_at(&trace->threads, call->thread);
@@ -59,10 +69,12 @@ kmb_status kmbi_trace_create(const kmbi_memory *memory, kmb_trace **out) {
   kmbi_rows_init(&trace->threads, m, sizeof(kmbi_thread));
   kmbi_rows_init(&trace->lanes, m, sizeof(kmbi_lane));
   kmbi_rows_init(&trace->devices, m, sizeof(kmbi_trace_device));
+  kmbi_rows_init(&trace->shapes, m, sizeof(kmbi_shape));
   kmbi_map_init(&trace->name_map, m, key_of_name, &trace->names);
   kmbi_map_init(&trace->thread_map, m, key_of_thread, &trace->threads);
   kmbi_map_init(&trace->lane_map, m, key_of_lane, &trace->lanes);
   kmbi_map_init(&trace->device_map, m, key_of_device, &trace->devices);
+  kmbi_map_init(&trace->shape_map, m, key_of_shape, &trace->shapes);
   kmbi_map_init(&trace->launch_map, m, key_of_call, trace);
   trace->tick = 1;
   trace->last_lane = trace->last_name = KMBI_NO_ROW;
@@ -76,13 +88,14 @@ void kmb_trace_destroy(kmb_trace *trace) {
   kmbi_free(&memory, trace->op_order, trace->ops.count, sizeof(uint32_t));
   kmbi_free(&memory, trace->call_order, trace->calls.count, sizeof(uint32_t));
   kmbi_free(&memory, trace->range_order, trace->ranges.count, sizeof(uint32_t));
-  kmbi_map *maps[] = {&trace->name_map, &trace->thread_map, &trace->lane_map,
-                      &trace->device_map, &trace->launch_map};
+  kmbi_map *maps[] = {&trace->name_map,  &trace->thread_map,
+                      &trace->lane_map,  &trace->device_map,
+                      &trace->shape_map, &trace->launch_map};
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
     kmbi_map_release(maps[i]);
-  kmbi_rows *rows[] = {&trace->ops,    &trace->calls, &trace->ranges,
-                       &trace->names,  &trace->lanes, &trace->threads,
-                       &trace->devices};
+  kmbi_rows *rows[] = {&trace->ops,     &trace->calls, &trace->ranges,
+                       &trace->names,   &trace->lanes, &trace->threads,
+                       &trace->devices, &trace->shapes};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     kmbi_rows_release(rows[i]);
   kmbi_arena_release(&trace->texts);
@@ -244,18 +257,36 @@ static uint32_t name_of(kmb_trace *trace, const kmbi_op_row *row) {
   return guess;
 }
 
+static bool is_known(const kmbi_shape *shape) {
+  return shape->grid[0] && shape->grid[1] && shape->grid[2] &&
+         shape->block[0] && shape->block[1] && shape->block[2];
+}
+
+uint32_t kmbi_trace_shape(kmb_trace *trace, const kmbi_shape *shape) {
+  if (!is_known(shape)) return 0;
+  const kmbi_map_key key = shape_key(shape);
+  uint32_t index = kmbi_map_find(&trace->shape_map, key);
+  if (index != KMBI_NO_ROW) return index + 1;
+  kmbi_shape *row = kmbi_rows_add(&trace->shapes);
+  if (!row) return KMBI_NO_ROW;
+  *row = *shape;
+  index = trace->shapes.count - 1;
+  return kmbi_map_put(&trace->shape_map, key, index) ? index + 1 : KMBI_NO_ROW;
+}
+
 kmb_status kmbi_trace_put_op(kmb_trace *trace, const kmbi_op_row *row) {
   trace->rows++;
   if (row->invalid || row->start == 0 || row->end <= row->start) {
     trace->invalid++;
     return KMB_OK;
   }
-  uint32_t lane = lane_of(trace, row);
+  uint32_t shape = row->kind == KMB_OP_KERNEL ? row->shape : 0;
+  uint32_t lane = shape == KMBI_NO_ROW ? shape : lane_of(trace, row);
   uint32_t name = lane == KMBI_NO_ROW ? lane : name_of(trace, row);
   kmbi_op *op = name == KMBI_NO_ROW ? NULL : kmbi_rows_add(&trace->ops);
   if (!op) return kmbi_rows_failed(&trace->ops, "device operations");
-  *op =
-      (kmbi_op){row->start, row->end, row->bytes, row->correlation, name, lane};
+  *op = (kmbi_op){row->start, row->end, row->bytes, row->correlation,
+                  name,       lane,     shape,      0};
   return KMB_OK;
 }
 
@@ -406,6 +437,7 @@ kmb_status kmbi_trace_finish(kmb_trace *trace) {
   kmbi_map_release(&trace->name_map);
   kmbi_map_release(&trace->lane_map);
   kmbi_map_release(&trace->device_map);
+  kmbi_map_release(&trace->shape_map);
   kmbi_map_release(&trace->thread_map);
   return KMB_OK;
 }

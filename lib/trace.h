@@ -13,14 +13,22 @@
 
 #include <kmb/trace.h>
 
-/* 40 bytes an operation. */
+/* 48 bytes an operation. */
 typedef struct kmbi_op {
   uint64_t start, end;
   uint64_t bytes;       /* KMBI_UNKNOWN */
   uint64_t correlation; /* 0: none */
   uint32_t name;        /* in kmb_trace::names */
   uint32_t lane;        /* in kmb_trace::lanes */
+  uint32_t shape;       /* in kmb_trace::shapes, from 1 on; 0: not known */
+  uint32_t reserved;
 } kmbi_op;
+
+/* How a kernel was launched: x, y and z in blocks and in threads. It is known
+ * if none of the six is 0. */
+typedef struct kmbi_shape {
+  uint32_t grid[3], block[3];
+} kmbi_shape;
 
 typedef struct kmbi_call {
   uint64_t start, end;
@@ -71,8 +79,8 @@ enum { KMBI_TRACE_VERSION = 1 };
 struct kmb_trace {
   kmbi_memory memory;
   kmbi_arena texts; /* of names */
-  kmbi_rows ops, calls, ranges, names, threads, lanes, devices;
-  kmbi_map name_map, thread_map, lane_map, device_map, launch_map;
+  kmbi_rows ops, calls, ranges, names, threads, lanes, devices, shapes;
+  kmbi_map name_map, thread_map, lane_map, device_map, shape_map, launch_map;
   uint32_t *op_order;    /* by start; NULL: as they are */
   uint32_t *call_order;  /* by thread, start; NULL: as they are */
   uint32_t *range_order; /* by thread, start; NULL: as they are */
@@ -96,6 +104,7 @@ typedef struct kmbi_op_row {
   uint64_t start, end;
   uint64_t bytes;       /* KMBI_UNKNOWN */
   uint64_t correlation; /* 0: none */
+  uint32_t shape;       /* kmbi_trace_shape(); kept of kernels alone */
   kmb_op_kind kind;
   bool has_stream;
   bool invalid; /* already known: a negative time */
@@ -120,6 +129,10 @@ kmb_status kmbi_trace_put_range(kmb_trace *trace, const kmbi_host_row *row);
 kmb_call_kind kmbi_call_kind_of(const char *name, size_t size);
 /* Sorts and ties operations to calls, once all rows are in. */
 kmb_status kmbi_trace_finish(kmb_trace *trace);
+
+/* The index of a shape, 0 if it is not known, KMBI_NO_ROW without memory: then
+ * no operation of it is taken. */
+uint32_t kmbi_trace_shape(kmb_trace *trace, const kmbi_shape *shape);
 
 /* The index of a name, KMBI_NO_ROW without memory. */
 uint32_t kmbi_trace_intern(kmb_trace *trace, int32_t kind, const char *text,
@@ -149,6 +162,11 @@ static inline const kmbi_name *kmbi_name_at(const kmb_trace *trace,
 static inline const kmbi_lane *kmbi_lane_at(const kmb_trace *trace,
                                             uint32_t lane) {
   return kmbi_rows_at(&trace->lanes, lane);
+}
+/* `shape` is not 0. */
+static inline const kmbi_shape *kmbi_shape_at(const kmb_trace *trace,
+                                              uint32_t shape) {
+  return kmbi_rows_at(&trace->shapes, shape - 1);
 }
 /* Rank of the call that caused an operation, KMBI_NO_ROW if none is known. */
 uint32_t kmbi_op_call(const kmb_trace *trace, const kmbi_op *op);
@@ -189,6 +207,10 @@ kmb_status kmbi_source_fail(const kmbi_source *source, uint64_t line,
 /* Copies the rest of a source into a file of its own under TMPDIR, which it
  * creates; the caller removes it. */
 kmb_status kmbi_source_spool(kmbi_source *source, char *path, size_t size);
+
+static inline bool kmbi_source_no_shapes(const kmbi_source *source) {
+  return source->params->flags & KMB_TRACE_NO_SHAPES;
+}
 
 /* Importers. */
 kmb_status kmbi_load_csv(kmb_trace *trace, kmbi_source *source,

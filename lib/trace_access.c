@@ -39,7 +39,20 @@ static uint32_t flags_of(const kmbi_op *op, const kmbi_lane *lane,
                          uint32_t call) {
   return lane->flags | (op->bytes != KMBI_UNKNOWN ? KMB_OP_HAS_BYTES : 0u) |
          (op->correlation ? KMB_OP_HAS_CORRELATION : 0u) |
-         (call != KMBI_NO_ROW ? KMB_OP_HAS_CALL : 0u);
+         (call != KMBI_NO_ROW ? KMB_OP_HAS_CALL : 0u) |
+         (op->shape ? KMB_OP_HAS_SHAPE : 0u);
+}
+
+static void set_shape(const kmb_trace *trace, const kmbi_op *row,
+                      kmb_trace_op *op) {
+  if (!row->shape) return;
+  const kmbi_shape *shape = kmbi_shape_at(trace, row->shape);
+  op->grid_x = shape->grid[0];
+  op->grid_y = shape->grid[1];
+  op->grid_z = shape->grid[2];
+  op->block_x = shape->block[0];
+  op->block_y = shape->block[1];
+  op->block_z = shape->block[2];
 }
 
 kmb_status kmb_trace_get_op(const kmb_trace *trace, uint64_t index,
@@ -66,6 +79,7 @@ kmb_status kmb_trace_get_op(const kmb_trace *trace, uint64_t index,
   op.process = lane->process;
   op.context = lane->context;
   op.stream = lane->stream;
+  set_shape(trace, row, &op);
   return kmbi_copy_out(out, &op, sizeof op, KMBI_TRACE_OP_V1,
                        "kmb_trace_get_op: op");
 }

@@ -21,6 +21,8 @@ typedef enum member {
   CORRELATION,
   BYTES,
   PROCESS,
+  GRID,
+  BLOCK,
   MEMBERS
 } member;
 
@@ -31,11 +33,11 @@ enum { FIRST_ARG = DEVICE };
 static const struct {
   const char *text;
   size_t size;
-} keys[MEMBERS] = {KEY("ph"),     KEY("cat"),         KEY("name"),
-                   KEY("pid"),    KEY("tid"),         KEY("ts"),
-                   KEY("dur"),    KEY("device"),      KEY("context"),
-                   KEY("stream"), KEY("correlation"), KEY("bytes"),
-                   KEY("process")};
+} keys[MEMBERS] = {KEY("ph"),      KEY("cat"),         KEY("name"),
+                   KEY("pid"),     KEY("tid"),         KEY("ts"),
+                   KEY("dur"),     KEY("device"),      KEY("context"),
+                   KEY("stream"),  KEY("correlation"), KEY("bytes"),
+                   KEY("process"), KEY("grid"),        KEY("block")};
 
 typedef struct event {
   size_t at; /* of its brace, from source->begin */
@@ -90,9 +92,9 @@ static const category *category_of(const reader *r, const event *e) {
 
 /* Most keys of "args" are none of ours, and their sizes already tell. */
 #define SIZE(text) (UINT64_C(1) << (sizeof(text) - 1))
-static const uint64_t arg_sizes = SIZE("device") | SIZE("context") |
-                                  SIZE("stream") | SIZE("correlation") |
-                                  SIZE("bytes") | SIZE("process");
+static const uint64_t arg_sizes =
+    SIZE("device") | SIZE("context") | SIZE("stream") | SIZE("correlation") |
+    SIZE("bytes") | SIZE("process") | SIZE("grid") | SIZE("block");
 
 static bool may_be_arg(const kmbi_slice *key) {
   return key->size < 64 && arg_sizes >> key->size & 1;
@@ -113,6 +115,10 @@ static kmb_status read_member(reader *r, event *e, int index, int depth) {
   kmbi_slice *value = index < MEMBERS && !again ? &e->members[index] : &ignored;
   kmb_status status = kmbi_jsonr_value(&r->json, depth, value);
   if (status || !again) return status;
+  if (index == GRID || index == BLOCK) { /* which of the two is not known */
+    e->members[index].size = 0;
+    return KMB_OK;
+  }
   return kmbi_jsonr_fail_at(&r->json, value, "\"%s\" stands twice",
                             keys[index].text);
 }
@@ -191,6 +197,37 @@ static bool whole(const reader *r, const event *e, member index,
   return true;
 }
 
+/* "[64, 1, 1]" and nothing else; zeroes if it is not that. */
+static void three(const reader *r, const event *e, member index,
+                  uint32_t sizes[3]) {
+  const kmbi_slice *slice = &e->members[index];
+  uint32_t got[3] = {0};
+  if (slice->type != KMBI_SLICE_OTHER || !slice->size) return;
+  const char *at = kmbi_slice_text(&r->json, slice), *end = at + slice->size;
+  for (int i = 0; i < 3; i++) {
+    if (*at++ != (i ? ',' : '[')) return;
+    while (at < end && strchr(" \t\r\n", *at))
+      at++;
+    uint64_t value = 0;
+    const char *start = at;
+    for (; at < end && *at >= '0' && *at <= '9' && at - start < 10; at++)
+      value = 10 * value + (uint64_t)(*at - '0');
+    if (value > UINT32_MAX) return;
+    while (at < end && strchr(" \t\r\n", *at))
+      at++;
+    got[i] = (uint32_t)value;
+  }
+  if (*at == ']') memcpy(sizes, got, sizeof got);
+}
+
+static uint32_t shape_of(const reader *r, const event *e) {
+  kmbi_shape shape = {{0}, {0}};
+  if (kmbi_source_no_shapes(r->json.source)) return 0;
+  three(r, e, GRID, shape.grid);
+  three(r, e, BLOCK, shape.block);
+  return kmbi_trace_shape(r->trace, &shape);
+}
+
 static kmb_status read_name(const reader *r, event *e, const char **name,
                             size_t *size) {
   kmbi_slice *slice = &e->members[NAME];
@@ -219,6 +256,7 @@ static kmb_status put_op(reader *r, event *e, kmb_op_kind kind) {
   whole(r, e, CONTEXT, &row.context);
   whole(r, e, CORRELATION, &row.correlation);
   whole(r, e, BYTES, &row.bytes);
+  row.shape = shape_of(r, e);
   if (whole(r, e, PROCESS, &row.process)) r->processes = true;
   return kmbi_trace_put_op(r->trace, &row);
 }

@@ -48,6 +48,14 @@ static uint64_t base_of(const kmb_trace *trace) {
   return last < LATEST_EXACT ? 0 : first;
 }
 
+/* As the torch profiler does. */
+static void put_shape(kmbi_out *out, const kmbi_shape *s) {
+  kmbi_out_format(out, "\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], ",
+                  (unsigned)s->grid[0], (unsigned)s->grid[1],
+                  (unsigned)s->grid[2], (unsigned)s->block[0],
+                  (unsigned)s->block[1], (unsigned)s->block[2]);
+}
+
 static void put_op(kmbi_out *out, const kmb_trace *trace, uint64_t base,
                    uint32_t rank, bool first) {
   const kmbi_op *op = kmbi_op_at(trace, rank);
@@ -70,6 +78,7 @@ static void put_op(kmbi_out *out, const kmb_trace *trace, uint64_t base,
                     (unsigned long long)lane->stream);
   if (op->bytes != KMBI_UNKNOWN)
     kmbi_out_format(out, "\"bytes\": %llu, ", (unsigned long long)op->bytes);
+  if (op->shape) put_shape(out, kmbi_shape_at(trace, op->shape));
   /* Without it an operation is of whatever process the calls are. */
   if (!trace->one_process)
     kmbi_out_format(out, "\"process\": %llu, ",

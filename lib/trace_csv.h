@@ -78,6 +78,27 @@ static inline kmb_status kmbi_csv_whole(const kmbi_csv *csv,
   return kmbi_csv_any_whole(csv, field, what, value);
 }
 
+/* Six columns that say how a kernel was launched. Launches repeat: what the
+ * cells meant is remembered by their text, as it stands in the file. */
+typedef struct kmbi_csv_shape_row {
+  uint32_t first, size; /* of the first cell and of the text; 0: none */
+  uint32_t shape;
+  char text[52]; /* no longer than a scan may look ahead */
+} kmbi_csv_shape_row;
+typedef struct kmbi_csv_shapes {
+  kmb_trace *trace;
+  /* First the block, and then the grid in threads; else the grid in blocks
+   * comes first. */
+  bool items;
+  kmbi_csv_shape_row kept[64];
+} kmbi_csv_shapes;
+
+/* Wants the first in `slot` if the six stand one behind the other, in this
+ * order; false, and `slot` stays empty, if they do not. */
+bool kmbi_csv_want_shape(kmbi_csv *csv, const char *const keys[6], int slot);
+/* As in kmbi_op_row; 0 if the cells are not six whole numbers. */
+uint32_t kmbi_csv_shape(kmbi_csv_shapes *shapes, const kmbi_field *first);
+
 /* Decimal places from a unit of time to ns; -1 if unknown. */
 int kmbi_csv_time_places(const char *unit);
 

@@ -313,22 +313,28 @@ static const char *plain_array(const char *at) {
   }
 }
 
-/* An object or array, whose parts are looked at and forgotten. */
-static kmb_status skip_nested(kmbi_jsonr *r, int depth, char open) {
+/* An object or array, whose parts are looked at and forgotten. Where it lies is
+ * known while text is pinned. */
+static kmb_status skip_nested(kmbi_jsonr *r, int depth, char open,
+                              kmbi_slice *slice) {
   bool first = true, more = true;
   kmbi_slice ignored;
   if (depth >= KMBI_JSON_DEPTH)
     return kmbi_jsonr_fail(r, "nested deeper than %d", (int)KMBI_JSON_DEPTH);
   const char *start = here(r), *end = open == '[' ? plain_array(start) : NULL;
+  const size_t from = r->at;
   r->at += end ? (size_t)(end - start) : 1;
   while (!end) {
     kmb_status status = open == '{'
                             ? kmbi_jsonr_member(r, &first, &more, &ignored)
                             : kmbi_jsonr_next(r, ']', &first, &more);
-    if (status || !more) return status;
+    if (status) return status;
+    if (!more) break;
     status = kmbi_jsonr_value(r, depth + 1, &ignored);
     if (status) return status;
   }
+  if (r->pinned)
+    *slice = (kmbi_slice){from, r->at - from, KMBI_SLICE_OTHER, false};
   return KMB_OK;
 }
 
@@ -343,7 +349,7 @@ kmb_status kmbi_jsonr_value(kmbi_jsonr *r, int depth, kmbi_slice *slice) {
     r->at += (size_t)(end - at) + 1;
     return KMB_OK;
   }
-  if (c == '{' || c == '[') return skip_nested(r, depth, c);
+  if (c == '{' || c == '[') return skip_nested(r, depth, c, slice);
   return read_scalar(r, slice);
 }
 

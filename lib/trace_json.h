@@ -58,8 +58,8 @@ kmb_status kmbi_jsonr_key(kmbi_jsonr *r, kmbi_slice *key);
  * `*more` is false once the object has ended. */
 kmb_status kmbi_jsonr_member(kmbi_jsonr *r, bool *first, bool *more,
                              kmbi_slice *key);
-/* Any value, whose slice is filled if it is a string or number. `depth` counts
- * what it is within. */
+/* Any value, whose slice is filled if it is a string or number, or if text is
+ * pinned. `depth` counts what it is within. */
 kmb_status kmbi_jsonr_value(kmbi_jsonr *r, int depth, kmbi_slice *slice);
 
 static inline const char *kmbi_slice_text(const kmbi_jsonr *r,

@@ -3,7 +3,7 @@
 #include "error.h"
 #include "trace_json.h"
 
-enum { CELLS = 7 };
+enum { CELLS = 8 };
 
 typedef struct device_row {
   uint64_t id;   /* KMBI_UNKNOWN */
@@ -29,6 +29,7 @@ typedef struct stream_row {
   X(NAMES, "names", read_names)                \
   X(DEVICES, "devices", read_devices)          \
   X(STREAMS, "streams", read_streams)          \
+  X(SHAPES, "shapes", read_shapes)             \
   X(THREADS, "threads", read_threads)          \
   X(OPS, "ops", read_ops)                      \
   X(CALLS, "calls", read_calls)                \
@@ -46,8 +47,10 @@ typedef struct reader {
   kmb_trace *trace;
   kmbi_rows names;                     /* uint32_t, in kmb_trace::names */
   kmbi_rows devices, streams, threads; /* kmbi_thread */
+  kmbi_rows shapes;                    /* uint32_t, in kmb_trace::shapes */
   uint64_t base, invalid;
   kmbi_slice cells[CELLS]; /* of a row, while it is pinned */
+  int cell_count;
 } reader;
 
 /* Cells. */
@@ -115,24 +118,23 @@ static kmb_status times(const reader *r, const kmbi_slice *cells,
   return status;
 }
 
-/* Rows: arrays of a fixed length. */
+/* Rows: arrays of a fixed length, but for a last cell that may be left out. */
 
-static kmb_status read_cells(reader *r, int count) {
+static kmb_status read_cells(reader *r, int least, int most) {
   bool first = true, more = true;
   kmb_status status = kmbi_jsonr_take(&r->json, '[', "a row");
-  for (int i = 0; i < count && !status; i++) {
+  for (r->cell_count = 0; !status; r->cell_count++) {
     status = kmbi_jsonr_next(&r->json, ']', &first, &more);
-    if (!status && !more)
-      status = kmbi_jsonr_fail(&r->json, "a row of %d cells expected", count);
-    if (!status) status = kmbi_jsonr_value(&r->json, 3, &r->cells[i]);
+    if (status || !more || r->cell_count == most) break;
+    status = kmbi_jsonr_value(&r->json, 3, &r->cells[r->cell_count]);
   }
-  if (!status) status = kmbi_jsonr_next(&r->json, ']', &first, &more);
-  if (!status && more)
-    status = kmbi_jsonr_fail(&r->json, "a row of %d cells expected", count);
+  if (!status && (more || r->cell_count < least))
+    status = kmbi_jsonr_fail(&r->json, "a row of %d cells expected",
+                             more ? most : least);
   return status;
 }
 
-static kmb_status read_rows(reader *r, int count,
+static kmb_status read_some(reader *r, int least, int most,
                             kmb_status (*put)(reader *r)) {
   bool first = true, more = true;
   kmb_status status = kmbi_jsonr_take(&r->json, '[', "a list");
@@ -143,12 +145,17 @@ static kmb_status read_rows(reader *r, int count,
     status = kmbi_jsonr_peek(&r->json, &c);
     if (status) return status;
     kmbi_jsonr_pin(&r->json);
-    status = count ? read_cells(r, count)
-                   : kmbi_jsonr_value(&r->json, 2, &r->cells[0]);
+    status = most ? read_cells(r, least, most)
+                  : kmbi_jsonr_value(&r->json, 2, &r->cells[0]);
     if (!status) status = put(r);
     kmbi_jsonr_unpin(&r->json);
   }
   return status;
+}
+
+static kmb_status read_rows(reader *r, int count,
+                            kmb_status (*put)(reader *r)) {
+  return read_some(r, count, count, put);
 }
 
 /* Tables. */
@@ -229,6 +236,27 @@ static kmb_status read_threads(reader *r) {
   return read_rows(r, 2, put_thread);
 }
 
+static kmb_status put_shape(reader *r) {
+  kmbi_shape shape;
+  for (int i = 0; i < 6; i++) {
+    uint64_t size = 0;
+    kmb_status status = number(r, &r->cells[i], &size);
+    if (!status && (!size || size > UINT32_MAX))
+      status = fail_cell(r, &r->cells[i], "a size above 0 of 32 bits");
+    if (status) return status;
+    *(i < 3 ? &shape.grid[i] : &shape.block[i - 3]) = (uint32_t)size;
+  }
+  uint32_t index = kmbi_trace_shape(r->trace, &shape);
+  uint32_t *row = index == KMBI_NO_ROW ? NULL : kmbi_rows_add(&r->shapes);
+  if (!row) return no_memory();
+  *row = index;
+  return KMB_OK;
+}
+
+static kmb_status read_shapes(reader *r) {
+  return read_rows(r, 6, put_shape);
+}
+
 /* Rows of the trace. */
 
 static kmb_status op_kind(const reader *r, const kmbi_slice *cell,
@@ -266,6 +294,19 @@ static void add_lane(const reader *r, uint32_t index, kmbi_op_row *row) {
   row->has_stream = stream->has_stream;
 }
 
+/* The cell that says how a kernel was launched may be left out. */
+static kmb_status add_shape(const reader *r, kmbi_op_row *row) {
+  uint32_t index = 0;
+  if (r->cell_count < 8) return KMB_OK;
+  bool wanted = !kmbi_source_no_shapes(r->json.source);
+  kmb_status status = pointer(r, &r->cells[7], &r->shapes, "shapes", &index);
+  if (!status && row->kind != KMB_OP_KERNEL)
+    status = fail_cell(r, &r->cells[7], "a shape of kernels alone");
+  if (!status && wanted)
+    row->shape = *(const uint32_t *)kmbi_rows_at(&r->shapes, index);
+  return status;
+}
+
 static kmb_status put_op(reader *r) {
   kmbi_op_row row = {.bytes = KMBI_UNKNOWN};
   const kmbi_name *name = NULL;
@@ -278,6 +319,7 @@ static kmb_status put_op(reader *r) {
   if (!status) status = times(r, &r->cells[3], &row.start, &row.end);
   if (!status) status = number(r, &r->cells[5], &row.correlation);
   if (!status) status = number_or_null(r, &r->cells[6], &row.bytes, &known);
+  if (!status) status = add_shape(r, &row);
   if (status) return status;
   row.name = name->text;
   row.name_size = name->size;
@@ -286,7 +328,7 @@ static kmb_status put_op(reader *r) {
 }
 
 static kmb_status read_ops(reader *r) {
-  return read_rows(r, 7, put_op);
+  return read_some(r, 7, 8, put_op);
 }
 
 /* What calls and ranges share: thread, name, start, length. */
@@ -479,10 +521,12 @@ kmb_status kmbi_load_kmb(kmb_trace *trace, kmbi_source *source) {
   kmbi_rows_init(&r.devices, memory, sizeof(device_row));
   kmbi_rows_init(&r.streams, memory, sizeof(stream_row));
   kmbi_rows_init(&r.threads, memory, sizeof(kmbi_thread));
+  kmbi_rows_init(&r.shapes, memory, sizeof(uint32_t));
   kmb_status status = read_all(&r);
   kmbi_rows_release(&r.names);
   kmbi_rows_release(&r.devices);
   kmbi_rows_release(&r.streams);
   kmbi_rows_release(&r.threads);
+  kmbi_rows_release(&r.shapes);
   return status;
 }

@@ -95,6 +95,20 @@ static void put_threads(kmbi_out *out, const kmb_trace *trace) {
   kmbi_out_put(out, trace->threads.count ? "]" : "[]");
 }
 
+static void put_shapes(kmbi_out *out, const kmb_trace *trace) {
+  put_key(out, "shapes");
+  for (uint32_t i = 0; i < trace->shapes.count && !out->status; i++) {
+    const kmbi_shape *shape = kmbi_shape_at(trace, i + 1);
+    kmbi_out_put(out, i ? ",\n  [" : "[\n  [");
+    for (int k = 0; k < 3; k++)
+      put_cell(out, k == 0, shape->grid[k]);
+    for (int k = 0; k < 3; k++)
+      put_cell(out, false, shape->block[k]);
+    kmbi_out_put(out, "]");
+  }
+  kmbi_out_put(out, trace->shapes.count ? "]" : "[]");
+}
+
 static void put_ops(kmbi_out *out, const kmb_trace *trace, uint64_t base) {
   put_key(out, "ops");
   for (uint32_t i = 0; i < trace->ops.count && !out->status; i++) {
@@ -110,6 +124,7 @@ static void put_ops(kmbi_out *out, const kmb_trace *trace, uint64_t base) {
       kmbi_out_put(out, ",null");
     else
       put_cell(out, false, op->bytes);
+    if (op->shape) put_cell(out, false, op->shape - 1);
     kmbi_out_put(out, "]");
   }
   kmbi_out_put(out, trace->ops.count ? "]" : "[]");
@@ -174,6 +189,7 @@ kmb_status kmb_trace_write_json(const kmb_trace *trace, kmb_write_fn write,
   put_devices(&out, trace);
   put_streams(&out, trace);
   put_threads(&out, trace);
+  put_shapes(&out, trace);
   put_ops(&out, trace, base);
   put_calls(&out, trace, base);
   put_ranges(&out, trace, base);

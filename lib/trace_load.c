@@ -150,9 +150,11 @@ static kmb_status check_params(const kmb_trace_params *params,
                                      params, "kmb_trace_params");
     if (status) return status;
   }
-  if (copy->reserved)
+  if (copy->flags & ~(uint32_t)KMB_TRACE_NO_SHAPES)
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
-                     "kmb_trace_params: reserved is set; leave it zero");
+                     "kmb_trace_params: a flag is set that libkmb %s does not "
+                     "know",
+                     KMB_VERSION);
   if (strcmp(kmb_trace_format_name(copy->format), "unknown") == 0)
     return kmbi_fail(KMB_ERR_INVALID,
                      "kmb_trace_params: no format has number %d; see "

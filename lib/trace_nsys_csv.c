@@ -4,7 +4,17 @@
 
 #include "error.h"
 
-enum { START, DURATION, NAME, DEVICE, CONTEXT, STREAM, CORRELATION, BYTES };
+enum {
+  START,
+  DURATION,
+  NAME,
+  DEVICE,
+  CONTEXT,
+  STREAM,
+  CORRELATION,
+  BYTES,
+  SHAPE
+};
 
 typedef struct reader {
   kmbi_csv *csv;
@@ -15,6 +25,7 @@ typedef struct reader {
   size_t device_size;
   uint64_t device_id;
   size_t device_name_size;
+  kmbi_csv_shapes shapes;
 } reader;
 
 /* Tables of nsys that have a start and a duration too, but of the host. */
@@ -29,6 +40,9 @@ static bool is_host_table(const kmbi_csv *csv) {
 static int places_of(const kmbi_csv *csv, const char *key) {
   return kmbi_csv_time_places(csv->header[kmbi_csv_column(csv, key)].unit);
 }
+
+static const char *const shape_keys[] = {"grdx", "grdy", "grdz",
+                                         "blkx", "blky", "blkz"};
 
 bool kmbi_nsys_csv_match(kmbi_csv *csv, const char **lacks) {
   bool start = kmbi_csv_want(csv, "start", START);
@@ -51,6 +65,7 @@ bool kmbi_nsys_csv_match(kmbi_csv *csv, const char **lacks) {
   kmbi_csv_want(csv, "strm", STREAM);
   kmbi_csv_want(csv, "corrid", CORRELATION);
   kmbi_csv_want(csv, "bytes", BYTES);
+  kmbi_csv_want_shape(csv, shape_keys, SHAPE);
   return true;
 }
 
@@ -168,12 +183,14 @@ static kmb_status read_row(reader *r) {
   row.name_size = name->size;
   row.kind = kind_of(name);
   row.has_stream = csv->fields[STREAM].size > 0;
+  row.shape = kmbi_csv_shape(&r->shapes, &csv->fields[SHAPE]);
   return kmbi_trace_put_op(r->trace, &row);
 }
 
 kmb_status kmbi_nsys_csv_rows(kmb_trace *trace, kmbi_csv *csv) {
   reader r = {.csv = csv,
               .trace = trace,
+              .shapes = {.trace = trace},
               .start_places = places_of(csv, "start"),
               .duration_places = places_of(csv, "duration"),
               .byte_places = byte_places(csv)};

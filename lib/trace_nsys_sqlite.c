@@ -21,6 +21,7 @@ static kmb_status put_kernel(kmbi_sqlite *s, void *row) {
   if (!named)
     return kmbi_sqlite_malformed(s, "CUPTI_ACTIVITY_KIND_KERNEL",
                                  "a row without a name");
+  op.shape = kmbi_sqlite_shape(s, row, KMBI_SQLITE_COMMON + 2);
   kmb_status status = kmbi_sqlite_name_of(s, id, &name);
   if (status) return status;
   op.name = name->text;
@@ -119,14 +120,18 @@ static kmb_status put_range(kmbi_sqlite *s, void *row) {
 
 typedef struct table {
   const char *name;
-  kmbi_sqlite_column columns[KMBI_SQLITE_COMMON + 2];
+  kmbi_sqlite_column columns[KMBI_SQLITE_COMMON + 2 + KMBI_SQLITE_SHAPE];
   int count;
   kmbi_sqlite_row row;
 } table;
 
+/* Of kernels, which come first, how they were launched is asked for too. */
 static const table tables[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL",
-     {COMMON_COLUMNS, {"demangledName", false}, {"shortName", false}},
+     {COMMON_COLUMNS,
+      {"demangledName", false},
+      {"shortName", false},
+      KMBI_SQLITE_SHAPE_COLUMNS},
      KMBI_SQLITE_COMMON + 2,
      put_kernel},
     {"CUPTI_ACTIVITY_KIND_MEMCPY",
@@ -174,8 +179,10 @@ kmb_status kmbi_load_nsys_tables(kmbi_sqlite *s) {
                             "a SQLite file without the tables of a trace, such "
                             "as CUPTI_ACTIVITY_KIND_KERNEL");
   status = kmbi_sqlite_names_from(s, "StringIds", "id", "value");
-  for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !status; i++)
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !status; i++) {
+    int shape = i == 0 ? kmbi_sqlite_shape_columns(s) : 0;
     status = kmbi_sqlite_each(s, tables[i].name, tables[i].columns,
-                              tables[i].count, tables[i].row);
+                              tables[i].count + shape, tables[i].row);
+  }
   return status;
 }

@@ -16,6 +16,7 @@ static kmb_status put_kernel(kmbi_sqlite *s, void *row) {
   kmbi_sqlite_common(s, row, &op);
   if (!kmbi_sqlite_get(s, row, KMBI_SQLITE_COMMON, &id))
     return kmbi_source_fail(s->source, 0, 0, "a kernel without a name");
+  op.shape = kmbi_sqlite_shape(s, row, KMBI_SQLITE_COMMON + 1);
   kmb_status status = kmbi_sqlite_name_of(s, id, &name);
   if (status) return status;
   op.name = name->text;
@@ -46,7 +47,8 @@ static kmb_status put_set(kmbi_sqlite *s, void *row) {
 }
 
 kmb_status kmbi_load_nvprof_tables(kmbi_sqlite *s) {
-  static const kmbi_sqlite_column kernel[] = {COMMON_COLUMNS, {"name", true}};
+  static const kmbi_sqlite_column kernel[] = {
+      COMMON_COLUMNS, {"name", true}, KMBI_SQLITE_SHAPE_COLUMNS};
   static const kmbi_sqlite_column copy[] = {
       COMMON_COLUMNS, {"bytes", false}, {"copyKind", false}};
   static const char *const names[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
@@ -61,8 +63,9 @@ kmb_status kmbi_load_nvprof_tables(kmbi_sqlite *s) {
                             "kernels");
   status = kmbi_sqlite_names_from(s, "StringTable", "_id_", "value");
   for (int i = 0; i < 2 && !status; i++)
-    status = kmbi_sqlite_each(s, names[i], kernel, KMBI_SQLITE_COMMON + 1,
-                              put_kernel);
+    status = kmbi_sqlite_each(
+        s, names[i], kernel,
+        KMBI_SQLITE_COMMON + 1 + kmbi_sqlite_shape_columns(s), put_kernel);
   if (!status)
     status = kmbi_sqlite_each(s, "CUPTI_ACTIVITY_KIND_MEMCPY", copy,
                               KMBI_SQLITE_COMMON + 2, put_copy);

@@ -13,8 +13,14 @@ enum {
   STREAM,
   PROCESS,
   CORRELATION,
-  DIRECTION
+  DIRECTION,
+  SHAPE
 };
+
+/* Of v3. Tables of v1 and v2 have but the products of x, y and z. */
+static const char *const shape_keys[] = {"workgroupsizex", "workgroupsizey",
+                                         "workgroupsizez", "gridsizex",
+                                         "gridsizey",      "gridsizez"};
 
 static bool want_any(kmbi_csv *csv, const char *a, const char *b, int slot) {
   return kmbi_csv_want(csv, a, slot) || kmbi_csv_want(csv, b, slot);
@@ -40,6 +46,7 @@ bool kmbi_rocprof_csv_match(kmbi_csv *csv, const char **lacks) {
   kmbi_csv_want(csv, "streamid", STREAM);
   kmbi_csv_want(csv, "pid", PROCESS);
   kmbi_csv_want(csv, "correlationid", CORRELATION);
+  if (kernels) kmbi_csv_want_shape(csv, shape_keys, SHAPE);
   return true;
 }
 
@@ -105,7 +112,8 @@ static kmb_status read_times(const kmbi_csv *csv, kmbi_op_row *row) {
   return KMB_OK;
 }
 
-static kmb_status read_row(kmb_trace *trace, kmbi_csv *csv) {
+static kmb_status read_row(kmb_trace *trace, kmbi_csv *csv,
+                           kmbi_csv_shapes *shapes) {
   kmbi_op_row row = {.bytes = KMBI_UNKNOWN, .kind = KMB_OP_KERNEL};
   bool copy = csv->fields[DIRECTION].present;
   bool streams = csv->fields[STREAM].present;
@@ -121,6 +129,7 @@ static kmb_status read_row(kmb_trace *trace, kmbi_csv *csv) {
     status = optional(csv, CORRELATION, "the correlation", &row.correlation);
   if (status) return status;
   row.has_stream = csv->fields[streams ? STREAM : QUEUE].size > 0;
+  row.shape = kmbi_csv_shape(shapes, &csv->fields[SHAPE]);
   kmbi_csv_undouble(name);
   row.name = name->text;
   row.name_size = name->size;
@@ -136,10 +145,11 @@ static kmb_status read_row(kmb_trace *trace, kmbi_csv *csv) {
 }
 
 kmb_status kmbi_rocprof_csv_rows(kmb_trace *trace, kmbi_csv *csv) {
+  kmbi_csv_shapes shapes = {.trace = trace, .items = true};
   bool more = false;
   kmb_status status = kmbi_csv_row(csv, &more);
   while (!status && more) {
-    status = read_row(trace, csv);
+    status = read_row(trace, csv, &shapes);
     if (!status) status = kmbi_csv_row(csv, &more);
   }
   return status;

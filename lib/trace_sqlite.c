@@ -159,6 +159,22 @@ void kmbi_sqlite_common(kmbi_sqlite *s, void *row, kmbi_op_row *op) {
   op->bytes = KMBI_UNKNOWN;
 }
 
+int kmbi_sqlite_shape_columns(const kmbi_sqlite *s) {
+  return kmbi_source_no_shapes(s->source) ? 0 : KMBI_SQLITE_SHAPE;
+}
+
+uint32_t kmbi_sqlite_shape(kmbi_sqlite *s, void *row, int column) {
+  kmbi_shape shape;
+  if (!kmbi_sqlite_shape_columns(s)) return 0;
+  for (int i = 0; i < KMBI_SQLITE_SHAPE; i++) {
+    /* NULL reads as 0. */
+    int64_t size = s->api.integer(row, column + i);
+    if (size <= 0 || size > UINT32_MAX) return 0;
+    *(i < 3 ? &shape.grid[i] : &shape.block[i - 3]) = (uint32_t)size;
+  }
+  return kmbi_trace_shape(s->trace, &shape);
+}
+
 const char *kmbi_copy_name(int64_t kind) {
   static const char *const names[] = {"[CUDA memcpy]",
                                       "[CUDA memcpy Host-to-Device]",

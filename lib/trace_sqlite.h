@@ -88,6 +88,16 @@ enum {
   KMBI_SQLITE_COMMON
 };
 void kmbi_sqlite_common(kmbi_sqlite *s, void *row, kmbi_op_row *op);
+/* How a kernel was launched, from `column` on. */
+enum { KMBI_SQLITE_SHAPE = 6 };
+#define KMBI_SQLITE_SHAPE_COLUMNS                                          \
+  {"gridX", false}, {"gridY", false}, {"gridZ", false}, {"blockX", false}, \
+      {"blockY", false}, {                                                 \
+    "blockZ", false                                                        \
+  }
+/* How many of them are to be asked for: all or none. */
+int kmbi_sqlite_shape_columns(const kmbi_sqlite *s);
+uint32_t kmbi_sqlite_shape(kmbi_sqlite *s, void *row, int column);
 /* "[CUDA memcpy Host-to-Device]" for CUPTI's number. */
 const char *kmbi_copy_name(int64_t kind);
 

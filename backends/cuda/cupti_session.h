@@ -39,13 +39,21 @@ typedef struct kmbi_cupti_rows {
   size_t count; /* in all */
 } kmbi_cupti_rows;
 
+/* Millions of them may be kept, so they are packed. CUDA's own limits fit:
+ * 65535 blocks in y and z, 1024 threads. */
 typedef struct kmbi_cupti_recorded_op {
-  uint64_t start, end, bytes;
-  const char *name; /* as long as the recorder; NULL: none */
+  uint64_t start, end;
+  union {
+    const char *name; /* of a kernel: as long as the recorder; NULL: none */
+    uint64_t bytes;   /* of anything else */
+  } of;
   uint32_t correlation, device, context, stream;
-  kmb_op_kind kind;
-  uint32_t copy_kind; /* of a copy */
+  uint32_t grid_x; /* of a kernel; 0: how it was launched is not known */
+  uint16_t grid_y, grid_z, block_x, block_y, block_z;
+  uint8_t kind;      /* kmb_op_kind */
+  uint8_t copy_kind; /* of a copy */
 } kmbi_cupti_recorded_op;
+_Static_assert(sizeof(kmbi_cupti_recorded_op) <= 56, "as record.h says");
 
 /* A recording: the session's only client while there is one. What CUPTI brings
  * is read at once, on the thread that brings it. */

@@ -61,19 +61,44 @@ static void *keep(kmbi_cupti_recorder *r, kmbi_cupti_rows *rows) {
 }
 
 static void take_op(kmbi_cupti_recorder *r, kmbi_cupti_recorded_op op) {
-  const char *name = kmbi_cupti_name(&r->names, op.name);
-  if (op.name && !name) {
+  kmbi_cupti_recorded_op *row = keep(r, &r->ops);
+  if (row) *row = op;
+}
+
+static bool fits(int32_t size) {
+  return size > 0 && size <= UINT16_MAX;
+}
+
+static void set_shape(kmbi_cupti_recorded_op *op, const kmbi_cupti_kernel *k) {
+  if (k->grid_x <= 0 || !fits(k->grid_y) || !fits(k->grid_z) ||
+      !fits(k->block_x) || !fits(k->block_y) || !fits(k->block_z))
+    return;
+  op->grid_x = (uint32_t)k->grid_x;
+  op->grid_y = (uint16_t)k->grid_y;
+  op->grid_z = (uint16_t)k->grid_z;
+  op->block_x = (uint16_t)k->block_x;
+  op->block_y = (uint16_t)k->block_y;
+  op->block_z = (uint16_t)k->block_z;
+}
+
+static void take_kernel(kmbi_cupti_recorder *r, const kmbi_cupti_kernel *k) {
+  kmbi_cupti_recorded_op op = {.start = k->start,
+                               .end = k->end,
+                               .of.name = kmbi_cupti_name(&r->names, k->name),
+                               .correlation = k->correlation,
+                               .device = k->device,
+                               .context = k->context,
+                               .stream = k->stream,
+                               .kind = KMB_OP_KERNEL};
+  if (k->name && !op.of.name) {
     r->no_memory = true;
     return;
   }
-  kmbi_cupti_recorded_op *row = keep(r, &r->ops);
-  if (!row) return;
-  *row = op;
-  row->name = name;
+  set_shape(&op, k);
+  take_op(r, op);
 }
 
 void kmbi_cupti_recorder_take(kmbi_cupti_recorder *r, const void *record) {
-  const kmbi_cupti_kernel *k = record;
   const kmbi_cupti_copy *m = record;
   const kmbi_cupti_peer *p = record;
   const kmbi_cupti_set *s = record;
@@ -82,24 +107,39 @@ void kmbi_cupti_recorder_take(kmbi_cupti_recorder *r, const void *record) {
   switch (*(const uint32_t *)record) {
   case KMBI_CUPTI_KIND_KERNEL:
   case KMBI_CUPTI_KIND_CONCURRENT_KERNEL:
-    take_op(r, (kmbi_cupti_recorded_op){k->start, k->end, 0, k->name,
-                                        k->correlation, k->device, k->context,
-                                        k->stream, KMB_OP_KERNEL, 0});
+    take_kernel(r, record);
     break;
   case KMBI_CUPTI_KIND_MEMCPY:
-    take_op(r, (kmbi_cupti_recorded_op){
-                   m->start, m->end, m->bytes, NULL, m->correlation, m->device,
-                   m->context, m->stream, KMB_OP_MEMCPY, m->copy_kind});
+    take_op(r, (kmbi_cupti_recorded_op){.start = m->start,
+                                        .end = m->end,
+                                        .of.bytes = m->bytes,
+                                        .correlation = m->correlation,
+                                        .device = m->device,
+                                        .context = m->context,
+                                        .stream = m->stream,
+                                        .kind = KMB_OP_MEMCPY,
+                                        .copy_kind = m->copy_kind});
     break;
   case KMBI_CUPTI_KIND_MEMCPY2:
-    take_op(r, (kmbi_cupti_recorded_op){
-                   p->start, p->end, p->bytes, NULL, p->correlation, p->device,
-                   p->context, p->stream, KMB_OP_MEMCPY, KMBI_CUPTI_COPY_PTOP});
+    take_op(r, (kmbi_cupti_recorded_op){.start = p->start,
+                                        .end = p->end,
+                                        .of.bytes = p->bytes,
+                                        .correlation = p->correlation,
+                                        .device = p->device,
+                                        .context = p->context,
+                                        .stream = p->stream,
+                                        .kind = KMB_OP_MEMCPY,
+                                        .copy_kind = KMBI_CUPTI_COPY_PTOP});
     break;
   case KMBI_CUPTI_KIND_MEMSET:
-    take_op(r, (kmbi_cupti_recorded_op){s->start, s->end, s->bytes, NULL,
-                                        s->correlation, s->device, s->context,
-                                        s->stream, KMB_OP_MEMSET, 0});
+    take_op(r, (kmbi_cupti_recorded_op){.start = s->start,
+                                        .end = s->end,
+                                        .of.bytes = s->bytes,
+                                        .correlation = s->correlation,
+                                        .device = s->device,
+                                        .context = s->context,
+                                        .stream = s->stream,
+                                        .kind = KMB_OP_MEMSET});
     break;
   case KMBI_CUPTI_KIND_DRIVER:
   case KMBI_CUPTI_KIND_RUNTIME:
@@ -260,7 +300,7 @@ static const char *copy_name(uint32_t kind) {
 static const char *op_name(const kmbi_cupti_recorded_op *op) {
   if (op->kind == KMB_OP_MEMCPY) return copy_name(op->copy_kind);
   if (op->kind == KMB_OP_MEMSET) return "[CUDA memset]";
-  return op->name ? op->name : "[CUDA kernel without a name]";
+  return op->of.name ? op->of.name : "[CUDA kernel without a name]";
 }
 
 /* Another device than ours is named only if the driver says its name. */
@@ -273,6 +313,29 @@ static void device_name(kmbi_cuda *self, uint32_t ordinal, char *name,
   else if (self->driver->cuDeviceGet(&device, (int)ordinal) ||
            self->driver->cuDeviceGetName(name, (int)size, device))
     name[0] = '\0';
+}
+
+static void fill_op(kmb_trace_op *op, const kmbi_cupti_recorded_op *row) {
+  bool kernel = row->kind == KMB_OP_KERNEL;
+  op->name = op_name(row);
+  op->kind = row->kind;
+  op->start_ns = row->start;
+  op->end_ns = row->end;
+  op->bytes = kernel ? 0 : row->of.bytes;
+  op->correlation = row->correlation;
+  op->device = row->device;
+  op->context = row->context;
+  op->stream = row->stream;
+  op->grid_x = row->grid_x;
+  op->grid_y = row->grid_y;
+  op->grid_z = row->grid_z;
+  op->block_x = row->block_x;
+  op->block_y = row->block_y;
+  op->block_z = row->block_z;
+  op->flags = KMB_OP_HAS_DEVICE | KMB_OP_HAS_STREAM;
+  if (row->correlation) op->flags |= KMB_OP_HAS_CORRELATION;
+  if (!kernel) op->flags |= KMB_OP_HAS_BYTES;
+  if (row->grid_x) op->flags |= KMB_OP_HAS_SHAPE;
 }
 
 static kmb_status give_ops(kmbi_cuda *self, const kmbi_cupti_recorder *r,
@@ -289,18 +352,7 @@ static kmb_status give_ops(kmbi_cuda *self, const kmbi_cupti_recorder *r,
       const kmbi_cupti_recorded_op *row = &rows[i];
       if (row->device != named)
         device_name(self, named = row->device, name, sizeof name);
-      op.name = op_name(row);
-      op.kind = row->kind;
-      op.start_ns = row->start;
-      op.end_ns = row->end;
-      op.bytes = row->bytes;
-      op.correlation = row->correlation;
-      op.device = row->device;
-      op.context = row->context;
-      op.stream = row->stream;
-      op.flags = KMB_OP_HAS_DEVICE | KMB_OP_HAS_STREAM;
-      if (row->correlation) op.flags |= KMB_OP_HAS_CORRELATION;
-      if (row->kind != KMB_OP_KERNEL) op.flags |= KMB_OP_HAS_BYTES;
+      fill_op(&op, row);
       status = sink->op(sink->ctx, &op);
     }
   }

@@ -529,11 +529,13 @@ VALUE(KMB_CALL_LAUNCH, 1);
 VALUE(KMB_CALL_GRAPH_LAUNCH, 2);
 VALUE(KMB_CALL_SYNC, 3);
 VALUE(KMB_CALL_OTHER, 4);
+VALUE(KMB_TRACE_NO_SHAPES, 1);
 VALUE(KMB_OP_HAS_DEVICE, 1);
 VALUE(KMB_OP_HAS_STREAM, 2);
 VALUE(KMB_OP_HAS_BYTES, 4);
 VALUE(KMB_OP_HAS_CORRELATION, 8);
 VALUE(KMB_OP_HAS_CALL, 16);
+VALUE(KMB_OP_HAS_SHAPE, 32);
 VALUE(KMB_GAPS_DEVICE, 1);
 VALUE(KMB_GAPS_FROM, 2);
 VALUE(KMB_GAPS_TO, 4);
@@ -543,8 +545,11 @@ VALUE(KMB_PAYOFF_HAS_ISOLATED, 1);
 VALUE(KMB_PAYOFF_HAS_ISOLATED_INTERVAL, 2);
 VALUE(KMB_PAYOFF_IS_COLD, 4);
 VALUE(KMB_PAYOFF_IS_WARM, 8);
+VALUE(KMB_PAYOFF_HAS_SHAPE, 16);
 VALUE(KMB_PAYOFF_ALL_NAMES, 1);
 VALUE(KMB_PAYOFF_ANY_DEVICE, 2);
+VALUE(KMB_PAYOFF_ALL_SHAPES, 4);
+VALUE(KMB_PAYOFF_ONE_SHAPE, 8);
 VALUE(KMB_PAYOFF_MATCHED, 1);
 VALUE(KMB_PAYOFF_PREDICTED, 2);
 VALUE(KMB_PAYOFF_HAS_STEP_INTERVAL, 4);
@@ -553,6 +558,9 @@ VALUE(KMB_PAYOFF_STEP_DIFFERS, 16);
 VALUE(KMB_PAYOFF_OTHER_DEVICE, 32);
 VALUE(KMB_PAYOFF_RECORDS_DROPPED, 64);
 VALUE(KMB_PAYOFF_STREAMS_APART, 128);
+VALUE(KMB_PAYOFF_SHAPES_KNOWN, 256);
+VALUE(KMB_PAYOFF_BY_SHAPE, 512);
+VALUE(KMB_PAYOFF_SCALED, 1);
 VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
@@ -1106,7 +1114,7 @@ MEMBER(kmb_trace_params, unpacked_limit, 24, 8, uint64_t);
 MEMBER(kmb_trace_params, progress, 32, 8, void (*)(void *, uint64_t, uint64_t));
 MEMBER(kmb_trace_params, progress_user, 40, 8, void *);
 MEMBER(kmb_trace_params, format, 48, 4, int32_t);
-MEMBER(kmb_trace_params, reserved, 52, 4, uint32_t);
+MEMBER(kmb_trace_params, flags, 52, 4, uint32_t);
 GROWS(kmb_trace_params, 56);
 
 MEMBER(kmb_trace_info, struct_size, 0, 8, size_t);
@@ -1137,7 +1145,13 @@ MEMBER(kmb_trace_op, stream, 80, 8, uint64_t);
 MEMBER(kmb_trace_op, call, 88, 8, uint64_t);
 MEMBER(kmb_trace_op, kind, 96, 4, int32_t);
 MEMBER(kmb_trace_op, flags, 100, 4, uint32_t);
-GROWS(kmb_trace_op, 104);
+MEMBER(kmb_trace_op, grid_x, 104, 4, uint32_t);
+MEMBER(kmb_trace_op, grid_y, 108, 4, uint32_t);
+MEMBER(kmb_trace_op, grid_z, 112, 4, uint32_t);
+MEMBER(kmb_trace_op, block_x, 116, 4, uint32_t);
+MEMBER(kmb_trace_op, block_y, 120, 4, uint32_t);
+MEMBER(kmb_trace_op, block_z, 124, 4, uint32_t);
+GROWS(kmb_trace_op, 128);
 
 MEMBER(kmb_trace_call, struct_size, 0, 8, size_t);
 MEMBER(kmb_trace_call, name, 8, 8, const char *);
@@ -1265,7 +1279,13 @@ MEMBER(kmb_payoff_change, isolated_low_ns, 64, 8, double);
 MEMBER(kmb_payoff_change, isolated_high_ns, 72, 8, double);
 MEMBER(kmb_payoff_change, flags, 80, 4, uint32_t);
 MEMBER(kmb_payoff_change, reserved, 84, 4, uint32_t);
-GROWS(kmb_payoff_change, 88);
+MEMBER(kmb_payoff_change, grid_x, 88, 4, uint32_t);
+MEMBER(kmb_payoff_change, grid_y, 92, 4, uint32_t);
+MEMBER(kmb_payoff_change, grid_z, 96, 4, uint32_t);
+MEMBER(kmb_payoff_change, block_x, 100, 4, uint32_t);
+MEMBER(kmb_payoff_change, block_y, 104, 4, uint32_t);
+MEMBER(kmb_payoff_change, block_z, 108, 4, uint32_t);
+GROWS(kmb_payoff_change, 112);
 
 MEMBER(kmb_payoff_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_params, hooks, 8, 8, const kmb_hooks *);
@@ -1274,7 +1294,13 @@ MEMBER(kmb_payoff_params, range, 24, 8, const char *);
 MEMBER(kmb_payoff_params, flags, 32, 4, uint32_t);
 MEMBER(kmb_payoff_params, reserved, 36, 4, uint32_t);
 MEMBER(kmb_payoff_params, added_ns, 40, 8, double);
-GROWS(kmb_payoff_params, 48);
+MEMBER(kmb_payoff_params, grid_x, 48, 4, uint32_t);
+MEMBER(kmb_payoff_params, grid_y, 52, 4, uint32_t);
+MEMBER(kmb_payoff_params, grid_z, 56, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_x, 60, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_y, 64, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_z, 68, 4, uint32_t);
+GROWS(kmb_payoff_params, 72);
 
 MEMBER(kmb_payoff_summary, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_summary, verdict, 8, 8, const char *);
@@ -1302,12 +1328,28 @@ MEMBER(kmb_payoff_summary, graph_after_ns, 176, 8, double);
 MEMBER(kmb_payoff_summary, flags, 184, 4, uint32_t);
 MEMBER(kmb_payoff_summary, reserved, 188, 4, uint32_t);
 MEMBER(kmb_payoff_summary, recorded_ns, 192, 8, double);
-GROWS(kmb_payoff_summary, 200);
+MEMBER(kmb_payoff_summary, shapes, 200, 8, uint64_t);
+MEMBER(kmb_payoff_summary, other_launches, 208, 8, uint64_t);
+GROWS(kmb_payoff_summary, 216);
 
 MEMBER(kmb_payoff_candidate, name, 0, 8, const char *);
 MEMBER(kmb_payoff_candidate, launches, 8, 8, uint64_t);
 MEMBER(kmb_payoff_candidate, total_ns, 16, 8, uint64_t);
 FINAL(kmb_payoff_candidate, 24);
+
+MEMBER(kmb_payoff_shape, struct_size, 0, 8, size_t);
+MEMBER(kmb_payoff_shape, name, 8, 8, const char *);
+MEMBER(kmb_payoff_shape, launches, 16, 8, uint64_t);
+MEMBER(kmb_payoff_shape, total_ns, 24, 8, uint64_t);
+MEMBER(kmb_payoff_shape, grid_x, 32, 4, uint32_t);
+MEMBER(kmb_payoff_shape, grid_y, 36, 4, uint32_t);
+MEMBER(kmb_payoff_shape, grid_z, 40, 4, uint32_t);
+MEMBER(kmb_payoff_shape, block_x, 44, 4, uint32_t);
+MEMBER(kmb_payoff_shape, block_y, 48, 4, uint32_t);
+MEMBER(kmb_payoff_shape, block_z, 52, 4, uint32_t);
+MEMBER(kmb_payoff_shape, flags, 56, 4, uint32_t);
+MEMBER(kmb_payoff_shape, reserved, 60, 4, uint32_t);
+GROWS(kmb_payoff_shape, 64);
 
 MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);
@@ -1365,6 +1407,7 @@ SIGNATURE(kmb_gaps_latency_init, kmb_gaps_latency (*)(void));
 SIGNATURE(kmb_payoff_change_init, kmb_payoff_change (*)(void));
 SIGNATURE(kmb_payoff_params_init, kmb_payoff_params (*)(void));
 SIGNATURE(kmb_payoff_summary_init, kmb_payoff_summary (*)(void));
+SIGNATURE(kmb_payoff_shape_init, kmb_payoff_shape (*)(void));
 SIGNATURE(kmb_record_params_init, kmb_record_params (*)(void));
 
 SIGNATURE(kmb_version, const char *(*)(void));
@@ -1608,6 +1651,8 @@ SIGNATURE(kmb_payoff_get_summary, int32_t (*)(const kmb_payoff *,
     kmb_payoff_summary *));
 SIGNATURE(kmb_payoff_get_candidate, int32_t (*)(const kmb_payoff *, uint64_t,
     kmb_payoff_candidate *));
+SIGNATURE(kmb_payoff_get_shape, int32_t (*)(const kmb_payoff *, uint64_t,
+    kmb_payoff_shape *));
 SIGNATURE(kmb_payoff_note_count, uint64_t (*)(const kmb_payoff *));
 SIGNATURE(kmb_payoff_note, const char *(*)(const kmb_payoff *, uint64_t));
 SIGNATURE(kmb_payoff_write_text, int32_t (*)(const kmb_payoff *,
@@ -1786,6 +1831,7 @@ static const function functions[] = {
     (function)kmb_payoff_destroy,
     (function)kmb_payoff_get_summary,
     (function)kmb_payoff_get_candidate,
+    (function)kmb_payoff_get_shape,
     (function)kmb_payoff_note_count,
     (function)kmb_payoff_note,
     (function)kmb_payoff_write_text,
@@ -1808,7 +1854,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 168 ? 0 : 1;
+  return count == 169 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -12,13 +12,14 @@ static kmb_status nowhere(void *user, const void *data, size_t size) {
   return KMB_OK;
 }
 
-static kmb_status predict(const kmb_trace *trace, const kmb_hooks *hooks) {
+static kmb_status predict(const kmb_trace *trace, uint32_t flags,
+                          const kmb_hooks *hooks) {
   kmb_payoff_params p = kmb_payoff_params_init();
   kmb_payoff_change change = kmb_payoff_change_init();
   kmb_payoff *payoff = NULL;
   p.hooks = hooks;
   p.kernel = ".";
-  p.flags = KMB_PAYOFF_ALL_NAMES;
+  p.flags = flags;
   change.ratio = 0.5;
   kmb_status status = kmb_payoff_evaluate(trace, &change, &p, &payoff);
   REQUIRE(!status == !!payoff);
@@ -54,7 +55,10 @@ static kmb_status whole_life(const char *path, kmb_trace_format format,
   if (!status) status = kmb_gaps_write_json(gaps, nowhere, NULL);
   if (!status) status = kmb_trace_write_chrome(trace, nowhere, NULL);
   if (!status) status = kmb_trace_write_json(trace, nowhere, NULL);
-  if (!status) status = predict(trace, hooks);
+  if (!status)
+    status =
+        predict(trace, KMB_PAYOFF_ALL_NAMES | KMB_PAYOFF_ALL_SHAPES, hooks);
+  if (!status) status = predict(trace, KMB_PAYOFF_ALL_NAMES, hooks);
   kmb_gaps_destroy(gaps);
   kmb_trace_destroy(trace);
   return status;

@@ -34,10 +34,14 @@ V2 = ('Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,Kernel_Name'
       ',Start_Timestamp,End_Timestamp,Correlation_ID\n')
 V3 = ('"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id",'
       '"Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp",'
-      '"End_Timestamp"\n')
+      '"End_Timestamp","Workgroup_Size_X","Workgroup_Size_Y",'
+      '"Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"\n')
 COPIES = ('"Kind","Direction","Stream_Id","Source_Agent_Id",'
           '"Destination_Agent_Id","Correlation_Id","Start_Timestamp",'
           '"End_Timestamp"\n')
+
+
+SHAPE = 'gridX, gridY, gridZ, blockX, blockY, blockZ'
 
 
 def own():
@@ -57,8 +61,10 @@ def own():
   [0,50,1,7],
   [1,50,null,null]],
  "threads": [[50,51]],
+ "shapes": [
+  [64,1,1,128,1,1]],
  "ops": [
-  ["kernel",0,0,5,10,9,null],
+  ["kernel",0,0,5,10,9,null,0],
   ["memcpy",1,0,20,10,0,4096],
   ["memset",0,0,25,10,11,64],
   ["graph",0,0,50,5,0,null],
@@ -87,7 +93,7 @@ def kineto():
                 event('cuda_driver', 'cuLaunchKernel', 1.75, 1, 8,
                       correlation=1),
                 event('kernel', 'f<int>', 5.125, 3.5, device=0, context=1,
-                      stream=7, correlation=1, grid=[1, 2, 3]),
+                      stream=7, correlation=1, grid=[1, 2, 3], block=[4, 5, 6]),
                 event('cuda_runtime', 'cudaStreamSynchronize', 4, 6, 8,
                       correlation=2),
                 event('cuda_runtime', 'cudaGraphLaunch', 12, 1, 8,
@@ -111,21 +117,24 @@ def database(path, nvprof=False, **changes):
         db.execute('CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, '
                    'value TEXT)')
         db.execute('CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL '
-                   '(_id_ INTEGER PRIMARY KEY, %s, name INTEGER)' % common)
+                   '(_id_ INTEGER PRIMARY KEY, %s, name INTEGER, %s)' % (
+                       common, SHAPE))
         db.execute("INSERT INTO StringTable VALUES (3, '_Z1kv')")
         db.executemany('INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL '
-                       'VALUES (?, ?, ?, 0, 1, 7, ?, 3)',
-                       [(i, 100 * i, 100 * i + 50, i) for i in range(1, 9)])
+                       'VALUES (?, ?, ?, 0, 1, 7, ?, 3, ?, 1, 1, 128, 1, 1)',
+                       [(i, 100 * i, 100 * i + 50, i, i % 2)
+                        for i in range(1, 9)])
     else:
         db.execute('CREATE TABLE StringIds (id INTEGER PRIMARY KEY, '
                    'value TEXT)')
         db.executemany('INSERT INTO StringIds VALUES (?, ?)', enumerate(
             ('k', 'cudaLaunchKernel_v7000', 'cudaGraphLaunch_v10000')))
         db.execute('CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (%s, globalPid, '
-                   'demangledName, graphNodeId)' % common)
+                   'demangledName, graphNodeId, %s)' % (common, SHAPE))
         db.executemany('INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES '
-                       '(?, ?, 0, 1, 7, ?, 16777216, 0, NULL)',
-                       [(100 * i, 100 * i + 50, i) for i in range(1, 9)])
+                       '(?, ?, 0, 1, 7, ?, 16777216, 0, NULL, ?, 1, 1, 128, '
+                       '1, 1)', [(100 * i, 100 * i + 50, i, i % 3)
+                                 for i in range(1, 9)])
         db.execute('CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, '
                    'globalTid, correlationId, nameId)')
         db.executemany('INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES '
@@ -167,7 +176,7 @@ def texts(folder):
         'rocprof-csv/ok-v1': V1 + V1_ROWS,
         'rocprof-csv/ok-v2': V2 + '1,4,1,7,7,1,1,"k",100,150,1\n',
         'rocprof-csv/ok-v3': V3 + '"KERNEL_DISPATCH","Agent 7",3,9,8,1,12,"k",'
-                                  '5,100,150\n',
+                                  '5,100,150,128,1,1,8192,1,1\n',
         'rocprof-csv/ok-copies': COPIES + '"MEMORY_COPY","HOST_TO_DEVICE",1,0,'
                                           '5,1,100,150\n',
         'rocprof-csv/bad-end': V1 + V1_ROWS.replace('190', ''),

@@ -58,6 +58,10 @@ static void check_ops(const kmb_trace *trace, const kmb_trace_info *info) {
     REQUIRE(op.start_ns && op.end_ns > op.start_ns && op.start_ns >= last);
     REQUIRE(strcmp(kmb_op_kind_name(op.kind), "unknown") != 0);
     if (op.flags & KMB_OP_HAS_CALL) REQUIRE(op.call < info->calls);
+    bool shape = op.flags & KMB_OP_HAS_SHAPE;
+    REQUIRE(shape == (op.grid_x && op.grid_y && op.grid_z && op.block_x &&
+                      op.block_y && op.block_z));
+    REQUIRE(!shape || op.kind == KMB_OP_KERNEL);
     last = op.start_ns;
   }
 }
@@ -137,6 +141,7 @@ static void check_copy(const kmb_trace *trace, const kmb_trace_info *info,
     REQUIRE(a.start_ns == b.start_ns && a.end_ns == b.end_ns);
     REQUIRE(a.kind == b.kind && a.correlation == b.correlation);
     REQUIRE(!own || a.flags == b.flags);
+    REQUIRE(memcmp(&a.grid_x, &b.grid_x, 6 * sizeof a.grid_x) == 0);
     REQUIRE_STR(a.name, b.name);
   }
   free(out.data);

@@ -18,15 +18,23 @@ OP = ('{"ph": "X", "cat": "kernel", "name": "%s", "pid": 1, "tid": 7, "ts": '
       '"correlation": %d}}')
 
 
-def step(kernel):
-    """A device-bound step: 20 launches of 100 us each, and 20 others."""
+def shaped(event, shape):
+    if not shape:
+        return event
+    return event.replace('"args": {', '"args": {"grid": %s, "block": %s, '
+                         % tuple(map(json.dumps, shape)))
+
+
+def step(kernel, shapes=((),)):
+    """A device-bound step: 20 launches of 100 us each, and 20 others. Shapes
+    are grid and block, which launches have in turn."""
     events, host, end = [], 100.0, 0.0
     for i in range(40):
         start = max(host + 5, end + 1)
         length = 100.0 if i % 2 == 0 else 40.0
         events += [CALL % ('cudaLaunchKernel', host, 3, i + 1),
-                   OP % (kernel if i % 2 == 0 else 'other', start, length,
-                         i + 1)]
+                   shaped(OP % (kernel if i % 2 == 0 else 'other', start,
+                                length, i + 1), shapes[i // 2 % len(shapes)])]
         end, host = start + length, host + 4
     return ('{"deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], '
             '"traceEvents": [%s]}' % ',\n'.join(events))
@@ -131,6 +139,44 @@ def sources(check, folder, document):
     check.run([trace, write(folder, 'gone.json', comparison), '--candidate',
                'fourth'], 1, 'gone.json: "old"')
     return trace
+
+
+def shapes(check, folder, document):
+    """Launches as the old result's kernel was launched, or as is said."""
+    old = copy.deepcopy(document['results'][0])
+    old['ops'] = old['ops'][:1]
+    op = old['ops'][0]
+    both = write(folder, 'shapes.json', dict(document, results=[
+        old, changed(old, 'new', 0.5)]))
+    mine, others = [op['grid'], op['block']], [[1, 2, 3], [4, 5, 6]]
+    word = 'x'.join(map(str, op['grid'])) + ',' + \
+        'x'.join(map(str, op['block']))
+    trace = write(folder, 'shaped.json', step(op['name'],
+                                              [mine, others, others, mine]))
+    other = write(folder, 'other.json', step(op['name'], [others]))
+    named = ['--ratio', '0.5', '--kernel', '^' + op['name']]
+    for words, scaled in (([both], 10), ([both, '--all-shapes'], 20),
+                          ([both, '--shape', '1x2x3,4x5x6'], 10),
+                          (named + ['--shape', word], 10),
+                          (named + ['--all-shapes'], 20)):
+        got = json.loads(check.run([trace] + words + ['--json'], 0))
+        check.near(got['gain_ns'], scaled * 50000, '%s: the gain' % words)
+        if got['launches'] != scaled or got['other_launches'] != 20 - scaled \
+                or len(got['shapes']) != 2:
+            print('%s: %r' % (words, got))
+            check.bad += 1
+    check.run([trace, both], 0, '10 launches of the name that matches')
+    check.run([trace] + named, 0, 'unknown: launches of 2 shapes match')
+    check.run([other, both], 0, 'unknown: none of 20 launches has grid')
+    check.run([other] + named, 0, 'grid 1 × 2 × 3, block 4 × 5 × 6')
+    check.run([trace] + named + ['--shape', word, '--all-shapes'], 1,
+              'exclude each other')
+    for wrong in ('', '1', '1x1x1', '1x1x1,1x1', '1x1x1,1x1x1x1', '1x1x1,1x1x0',
+                  '1x1x1,1x1x', '1x1x1x1x1x1', '1,1,1,1,1,1', 'ax1x1,1x1x1',
+                  '-1x1x1,1x1x1', '4294967296x1x1,1x1x1', '1x1x1,1x1x1 ',
+                  '1' * 100 + 'x1x1,1x1x1'):
+        check.run([trace] + named + ['--shape', wrong], 1,
+                  '--shape cannot be "%s"' % wrong)
 
 
 def at(result, name, factor, **axes):
@@ -239,6 +285,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         trace = sources(check, folder, copy.deepcopy(document))
         sweeps(check, folder, document, trace)
+        shapes(check, folder, document)
         refusals(check, folder, trace)
     return 1 if check.bad else 0
 

@@ -1,36 +1,13 @@
 /* Predictions against a simulator that knows the truth, and what is refused. */
+#include "evaluate.h"
 #include "sim.h"
 
-#include "../trace/load.h"
-
-#include <kmb/payoff.h>
 #include <math.h>
 
 enum { TEXT = 1 << 21, LAYERS = 60 };
 
 static char text[TEXT];
 static sim step;
-
-static kmb_payoff_change changed(const char *kernel, double ratio) {
-  kmb_payoff_change change = kmb_payoff_change_init();
-  change.kernel = kernel;
-  change.ratio = ratio;
-  return change;
-}
-
-static kmb_payoff *evaluate(const kmb_trace *trace,
-                            const kmb_payoff_change *change,
-                            const kmb_payoff_params *params) {
-  kmb_payoff *payoff = NULL;
-  REQUIRE_OK(kmb_payoff_evaluate(trace, change, params, &payoff));
-  return payoff;
-}
-
-static kmb_payoff_summary summary_of(const kmb_payoff *payoff) {
-  kmb_payoff_summary summary = kmb_payoff_summary_init();
-  REQUIRE_OK(kmb_payoff_get_summary(payoff, &summary));
-  return summary;
-}
 
 static kmb_payoff_summary predict(double ratio, const char *range) {
   kmb_payoff_params p = kmb_payoff_params_init();
@@ -274,15 +251,6 @@ static void ambiguity_is_listed(void) {
   kmb_payoff_destroy(payoff);
   free(words.data);
   kmb_trace_destroy(trace);
-}
-
-static void refuses(const kmb_trace *trace, const kmb_payoff_change *change,
-                    const kmb_payoff_params *params, kmb_status status,
-                    const char *part) {
-  kmb_payoff *payoff = (kmb_payoff *)&payoff;
-  REQUIRE_STATUS(kmb_payoff_evaluate(trace, change, params, &payoff), status);
-  REQUIRE(!payoff);
-  REQUIRE_HAS(kmb_last_error(NULL, NULL), part);
 }
 
 static void no_launch_is_refused(void) {

@@ -270,6 +270,10 @@ def a_change_is_shown_in_a_step(folder):
             ((path, '--step', out + 'x', *words[2:]), 3, out + 'x'),
             ((path, *words[2:]), 1, 'need --step'),
             ((path, '--any-device'), 1, 'need --step'),
+            ((path, '--all-shapes'), 1, 'need --step'),
+            ((path, '--shape', '1x1x1,1x1x1'), 1, 'need --step'),
+            ((path, *words, '--shape', '1x1'), 1, '--shape cannot be "1x1"'),
+            ((path, *words, '--shape', '1x1x1,1x1x1'), 1, 'no shape can be'),
             ((path, '--format', 'nvprof'), 1, 'need --step'),
             ((path, *words, '--format', 'x'), 1, '--format cannot be "x"')):
         status, err = run(*more, '-o', out)

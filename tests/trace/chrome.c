@@ -37,6 +37,53 @@ static void kineto_kernels_and_copies(void) {
   kmb_trace_destroy(trace);
 }
 
+/* However the file is cut into pieces, and whatever else stands there. */
+static void kineto_says_how_kernels_were_launched(void) {
+  const struct {
+    const char *args;
+    const uint32_t *want;
+  } cases[] = {
+      {"\"grid\": [64, 2, 3], \"block\": [128, 4, 1]",
+       SHAPE(64, 2, 3, 128, 4, 1)},
+      {"\"block\":[128,4,1],\"grid\":[4294967295,2,3]",
+       SHAPE(4294967295, 2, 3, 128, 4, 1)},
+      {"\"grid\": [ 64 ,\n2,\t3 ], \"block\" : [\r128, 4, 1\n]",
+       SHAPE(64, 2, 3, 128, 4, 1)},
+      {"\"grid\": [64, 2, 3]", NULL},
+      {"\"block\": [64, 2, 3]", NULL},
+      {"\"grid\": [64, 2], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [64, 2, 3, 4], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [64, 2, 0], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [64, 2, -3], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [64, 2, 3.0], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [64, 2, 1e2], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [4294967296, 2, 3], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [18446744073709551617, 2, 3], \"block\": [1, 4, 1]", NULL},
+      {"\"grid\": [\"64\", 2, 3], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [[64, 2, 3]], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": [], \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": {}, \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": null, \"block\": [128, 4, 1]", NULL},
+      {"\"grid\": 64, \"block\": \"x\"", NULL},
+      /* Which of two is meant nobody knows. */
+      {"\"grid\": [64, 2, 3], \"block\": [128, 4, 1], \"grid\": [1, 2, 3]",
+       NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[600];
+    snprintf(text, sizeof text, TOP "%s%s%s" END,
+             "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, "
+             "\"dur\": 1, \"args\": {",
+             cases[i].args, "}}");
+    for (size_t piece = 1; piece < 40; piece++) {
+      kmb_trace *trace = NULL;
+      REQUIRE_OK(load_as(text, strlen(text), piece, KMB_TRACE_AUTO, &trace));
+      require_shape(op_of(trace, 0), cases[i].want);
+      kmb_trace_destroy(trace);
+    }
+  }
+  refused(TOP KERNEL("k", "1", "1", "\"grid\": [64, 2, 3") END, "comma");
+}
+
 /* Older traces: whole microseconds, other letters, no object around. */
 static void older_traces_are_coarse(void) {
   kmb_trace *trace =
@@ -288,17 +335,18 @@ static void every_cut_is_refused(void) {
 
 static void what_is_written_reads_back(void) {
   kmb_trace *trace = load(
-      TOP
-      "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "
-      "\"cudaGraphLaunch\", \"pid\": 50, \"tid\": 51, \"ts\": 1.5, "
-      "\"dur\": 2, \"args\": {\"correlation\": 9}}, {\"ph\": \"X\", "
-      "\"cat\": \"user_annotation\", \"name\": \"r\", \"pid\": 50, "
-      "\"tid\": 51, \"ts\": 1, \"dur\": 7}, " KERNEL(
-          "k \\\"1\\\" \\u0001", "9.001", "1.002",
-          "\"device\": 2, \"stream\": 7, \"context\": 1, \"process\": 50, "
-          "\"correlation\": 9, \"bytes\": 12") ", " KERNEL("k", "12", "1",
+      TOP "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "
+          "\"cudaGraphLaunch\", \"pid\": 50, \"tid\": 51, \"ts\": 1.5, "
+          "\"dur\": 2, \"args\": {\"correlation\": 9}}, {\"ph\": \"X\", "
+          "\"cat\": \"user_annotation\", \"name\": \"r\", \"pid\": 50, "
+          "\"tid\": 51, \"ts\": 1, \"dur\": 7}, " KERNEL(
+              "k \\\"1\\\" \\u0001", "9.001", "1.002",
+              "\"device\": 2, \"stream\": 7, \"context\": 1, \"process\": 50, "
+              "\"correlation\": 9, \"bytes\": 12, \"block\": [128, 2, 1], "
+              "\"grid\": [64, 1, 4294967295]") ", " KERNEL("k", "12", "1",
                                                            "\"process\": 50")
-          END);
+              END);
+  require_shape(op_of(trace, 0), SHAPE(64, 1, 4294967295, 128, 2, 1));
   written once = {NULL, 0}, twice = {NULL, 0};
   REQUIRE_OK(kmb_trace_write_chrome(trace, take_bytes, &once));
   kmb_trace *again = load_n(once.data, once.size);
@@ -320,6 +368,7 @@ static void what_is_written_reads_back(void) {
 
 int main(void) {
   RUN(kineto_kernels_and_copies);
+  RUN(kineto_says_how_kernels_were_launched);
   RUN(older_traces_are_coarse);
   RUN(F9_zero_times_are_invalid);
   RUN(other_events_are_left_out);

@@ -32,6 +32,111 @@ static void n3_gives_every_column(void) {
   kmb_trace_destroy(trace);
 }
 
+/* Each launch has its own; a copy has none. */
+static void nsys_says_how_kernels_were_launched(void) {
+  kmb_trace *trace = load(N3 KERNEL("10", "5", "k") KERNEL(
+      "20", "5",
+      "k") "30,5,9,,,,,,,,,,2.097,24137.9,Pinned,Device,NVIDIA H200 (3),4,,7,"
+           "[CUDA memcpy Host-to-Device]\n"
+           "40,5,100,2147483647,65535,65534,32,8,4,32,0,0,,,,,G (3),1,,7,k\n"
+           "50,5,100,\"64\",\"2\",1,128,1,\"1\",32,0,0,,,,,G "
+           "(3),1,,7,k\n" KERNEL("60", "5", "k"));
+  require_shape(op_of(trace, 0), SHAPE(64, 1, 1, 128, 1, 1));
+  require_shape(op_of(trace, 1), SHAPE(64, 1, 1, 128, 1, 1));
+  require_shape(op_of(trace, 2), NULL);
+  require_shape(op_of(trace, 3), SHAPE(2147483647, 65535, 65534, 32, 8, 4));
+  require_shape(op_of(trace, 4), SHAPE(64, 2, 1, 128, 1, 1));
+  require_shape(op_of(trace, 5), SHAPE(64, 1, 1, 128, 1, 1));
+  kmb_trace_destroy(trace);
+}
+
+/* What nobody needs for anything else ends no load. */
+static void bad_shapes_are_unknown(void) {
+  static const char *const cells[] = {"0,1,1,128,1,1",
+                                      "-64,1,1,128,1,1",
+                                      "64,1,1,128,1,-1",
+                                      "4294967296,1,1,128,1,1",
+                                      "18446744073709551617,1,1,128,1,1",
+                                      "64,1,1,128,1,",
+                                      ",1,1,128,1,1",
+                                      "64,,1,128,1,1",
+                                      "64,1,1,128.0,1,1",
+                                      "0x40,1,1,128,1,1",
+                                      "64 ,1,1,128,1,1",
+                                      "a,b,c,d,e,f",
+                                      "\"64,1\",1,1,128,1,1",
+                                      "\"64,1,1,128,1,1\",1,1,128,1,1",
+                                      "64,1,1,128,1,\"1,1\"",
+                                      "64,1,1,128,\"1,1\",1",
+                                      "\"6\"\"4\",1,1,128,1,1",
+                                      "64,1,1,128,1,00000000001"};
+  for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             N3 "10,5,1,%s,32,0,0,,,,,G (3),1,,7,k\n" KERNEL("20", "5", "k"),
+             cells[i]);
+    kmb_trace *trace = load(text);
+    require_shape(op_of(trace, 0), NULL);
+    require_shape(op_of(trace, 1), SHAPE(64, 1, 1, 128, 1, 1));
+    kmb_trace_destroy(trace);
+  }
+}
+
+/* More launches than are remembered, each twice and then in another order. */
+static void shapes_are_not_mixed_up(void) {
+  enum { SHAPES = 1000 };
+  static char text[3 * SHAPES * 40 + 200];
+  char *to = text;
+  to += sprintf(to, "Start (ns),Duration (ns),GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,"
+                    "Name\n");
+  for (int i = 0; i < 3 * SHAPES; i++) {
+    int shape = i < 2 * SHAPES ? i / 2 : 3 * SHAPES - 1 - i;
+    to += sprintf(to, "%d,5,%d,%d,1,128,1,%d,k\n", 10 * i + 1, shape / 100 + 1,
+                  shape / 10 % 10 + 1, shape % 10 + 1);
+  }
+  kmb_trace *trace = load(text);
+  for (int i = 0; i < 3 * SHAPES; i++) {
+    uint32_t shape = (uint32_t)(i < 2 * SHAPES ? i / 2 : 3 * SHAPES - 1 - i);
+    require_shape(
+        op_of(trace, (uint64_t)i),
+        SHAPE(shape / 100 + 1, shape / 10 % 10 + 1, 1, 128, 1, shape % 10 + 1));
+  }
+  kmb_trace_destroy(trace);
+}
+
+/* Six columns in another order are not guessed at. */
+static void columns_of_another_order_give_no_shape(void) {
+  kmb_trace *trace =
+      load("Start (ns),Duration (ns),BlkX,BlkY,BlkZ,GrdX,GrdY,GrdZ,Name\n"
+           "10,5,128,1,1,64,1,1,k\n");
+  require_shape(op_of(trace, 0), NULL);
+  kmb_trace_destroy(trace);
+  trace = load("Start (ns),Duration (ns),GrdX,GrdY,GrdZ,BlkX,BlkY,Name\n"
+               "10,5,64,1,1,128,1,k\n");
+  require_shape(op_of(trace, 0), NULL);
+  kmb_trace_destroy(trace);
+}
+
+#define V3                                                                  \
+  "\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\",\"Workgroup_Size_" \
+  "X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_"   \
+  "Size_Y\",\"Grid_Size_Z\"\n"
+
+/* rocprof counts work items: the grid in blocks is the quotient. */
+static void rocprof_v3_gives_grids_of_work_items(void) {
+  kmb_trace *trace = load(V3 "\"k\",100,150,256,2,1,65536,8,3\n"
+                             "\"k\",200,250,256,1,1,1000,1,1\n"
+                             "\"k\",300,350,0,1,1,1024,1,1\n"
+                             "\"k\",400,450,256,1,1,0,1,1\n"
+                             "\"k\",500,550,x,1,1,1024,1,1\n"
+                             "\"k\",600,650,256,2,1,65536,8,3\n");
+  require_shape(op_of(trace, 0), SHAPE(256, 4, 3, 256, 2, 1));
+  for (uint64_t i = 1; i < 5; i++)
+    require_shape(op_of(trace, i), NULL);
+  require_shape(op_of(trace, 5), SHAPE(256, 4, 3, 256, 2, 1));
+  kmb_trace_destroy(trace);
+}
+
 static void n2_lacks_the_green_context(void) {
   kmb_trace *trace = load(
       "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,"
@@ -48,10 +153,11 @@ static void n1_counts_seconds_and_is_coarse(void) {
       load("Start(sec),Duration(nsec),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,"
            "Reg/Trd,StcSMem,DymSMem,Bytes,Thru(MB/s),SrcMemKd,DstMemKd,Device,"
            "Ctx,Strm,Name\n"
-           "92.984680,138300,9,1,1,1,1,1,1,8,0,0,,,,,A (0),1,7,k\n"
+           "92.984680,138300,9,1,2,3,4,5,6,8,0,0,,,,,A (0),1,7,k\n"
            "93.5,7,9,,,,,,,,,,4096,1,,,A (0),1,7,[CUDA memset]\n");
   REQUIRE_EQ(op_of(trace, 0).start_ns, 92984680000);
   REQUIRE_EQ(op_of(trace, 0).end_ns, 92984818300);
+  require_shape(op_of(trace, 0), SHAPE(1, 2, 3, 4, 5, 6));
   REQUIRE_EQ(op_of(trace, 1).bytes, 4096);
   REQUIRE_EQ(op_of(trace, 1).kind, KMB_OP_MEMSET);
   REQUIRE_EQ(info_of(trace).tick_ns, 1000);
@@ -85,6 +191,7 @@ static void rocprof_v1(void) {
   REQUIRE_STR(op.name, "k(int, float) [clone .kd]");
   REQUIRE_EQ(op.device, 2);
   REQUIRE_EQ(op.process, 77);
+  require_shape(op, NULL); /* grd and wgr are products */
   REQUIRE_EQ(op.stream, 1);
   REQUIRE_EQ(op.start_ns, 100);
   REQUIRE_EQ(op.end_ns, 150);
@@ -103,6 +210,7 @@ static void rocprof_v2(void) {
   REQUIRE_EQ(info_of(trace).invalid, 1);
   REQUIRE_EQ(op_of(trace, 0).device, 4);
   REQUIRE_EQ(op_of(trace, 0).correlation, 2);
+  require_shape(op_of(trace, 0), NULL);
   kmb_trace_destroy(trace);
 }
 
@@ -365,6 +473,11 @@ static void cells_too_many_are_refused(void) {
 
 int main(void) {
   RUN(n3_gives_every_column);
+  RUN(nsys_says_how_kernels_were_launched);
+  RUN(bad_shapes_are_unknown);
+  RUN(shapes_are_not_mixed_up);
+  RUN(columns_of_another_order_give_no_shape);
+  RUN(rocprof_v3_gives_grids_of_work_items);
   RUN(n2_lacks_the_green_context);
   RUN(n1_counts_seconds_and_is_coarse);
   RUN(units_come_from_the_header);

@@ -119,6 +119,57 @@ def nsys_schemas(folder):
         assert got['findings'][0]['code'] == 'CAUSE_UNKNOWN'
 
 
+def shapes_of(path, name, *words):
+    """Grid and block of the launches of a name, as the command lists them."""
+    text = run('payoff', path, '--ratio', '0.5', '--kernel', '^%s$' % name,
+               '--json', *words)
+    return sorted([s.get('grid'), s.get('block'), s['launches']]
+                  for s in json.loads(text)['shapes'] if 'grid' in s) + [
+        s['launches'] for s in json.loads(text)['shapes'] if 'grid' not in s]
+
+
+def launched(x=1, y=1, z=1, *block):
+    names = ('gridX', 'gridY', 'gridZ', 'blockX', 'blockY', 'blockZ')
+    return dict(zip(names, (x, y, z) + (block or (128, 1, 1))))
+
+
+def shapes_of_sqlite(folder):
+    for name, columns in (('s1', COMMON), ('s2', S2), ('s3', S3)):
+        path, db = file_of(folder, name + '.sqlite')
+        strings(db, 'k', 'plain')
+        table(db, KERNEL, columns, [
+            kernel(100, 150, **launched(64, 2, 3, 4, 5, 6)),
+            kernel(200, 250, **launched(2147483647)),
+            kernel(300, 350, **launched(64, 2, 3, 4, 5, 6)),
+            kernel(400, 450), kernel(500, 550, **launched(0)),
+            kernel(600, 650, **launched(-1)),
+            kernel(700, 750, **launched(1 << 32)),
+            kernel(800, 850, **launched('x')),
+            kernel(900, 950, 1, **launched())])
+        db.commit()
+        db.close()
+        assert shapes_of(path, 'k') == [
+            [[64, 2, 3], [4, 5, 6], 2], [[2147483647, 1, 1], [128, 1, 1], 1],
+            5], shapes_of(path, 'k')
+        assert gaps(path)['devices'][0]['ops'] == 9
+    path, db = file_of(folder, 'none.sqlite')  # without those columns
+    strings(db, 'k')
+    table(db, KERNEL, 'start,end,deviceId,contextId,streamId,correlationId,'
+          'globalPid,demangledName,shortName', [kernel(100, 150)])
+    db.commit()
+    db.close()
+    assert shapes_of(path, 'k') == [1]
+    path, db = file_of(folder, 'nvprof.db')
+    table(db, 'StringTable', '_id_,value', [{'_id_': 3, 'value': '_Z1kv'}])
+    table(db, 'CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL', NVPROF, [
+        dict({'_id_': 1, 'start': 100, 'end': 150, 'deviceId': 2,
+              'contextId': 1, 'streamId': 7, 'name': 3},
+             **launched(7, 8, 9, 32, 2, 1))])
+    db.commit()
+    db.close()
+    assert shapes_of(path, '_Z1kv') == [[[7, 8, 9], [32, 2, 1], 1]]
+
+
 def causes_and_ranges(folder):
     path, db = file_of(folder, 'causes.sqlite')
     strings(db, 'k', 'cudaLaunchKernel_v7000', 'cudaStreamSynchronize_v3020',
@@ -406,7 +457,7 @@ def a_full_disk_leaves_the_old_picture(folder, path):
 
 
 def main():
-    tests = [nsys_schemas, causes_and_ranges, graphs, nvprof, bad_sqlite,
+    tests = [nsys_schemas, shapes_of_sqlite, causes_and_ranges, graphs, nvprof, bad_sqlite,
              packed, reports, the_command, pictures]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:

@@ -6,12 +6,13 @@
   "\"names\": [\"k\", \"launch\", \"step\", \"NVIDIA X\"],\n" \
   "\"devices\": [[0, 3], [null, 3]],\n"                       \
   "\"streams\": [[0, 50, 1, 7], [1, 50, null, null]],\n"      \
-  "\"threads\": [[50, 51]],\n"
-#define ROWS                                        \
-  "\"ops\": [[\"kernel\", 0, 0, 5, 10, 9, null],\n" \
-  "[\"memcpy\", 1, 0, 20, 10, 0, 4096], "           \
-  "[\"kernel\", 0, 0, 40, 0, 10, null]],\n"         \
-  "\"calls\": [[\"launch\", 0, 1, 0, 3, 9]],\n"     \
+  "\"threads\": [[50, 51]],\n"                                \
+  "\"shapes\": [[1, 1, 1, 1, 1, 1], [64, 2, 3, 128, 4, 1]],\n"
+#define ROWS                                           \
+  "\"ops\": [[\"kernel\", 0, 0, 5, 10, 9, null, 1],\n" \
+  "[\"memcpy\", 1, 0, 20, 10, 0, 4096], "              \
+  "[\"kernel\", 0, 0, 40, 0, 10, null]],\n"            \
+  "\"calls\": [[\"launch\", 0, 1, 0, 3, 9]],\n"        \
   "\"ranges\": [[0, 2, 0, 30]]"
 #define HEAD "{\"kmb_trace\": 1, "
 #define BASE "\"base_ns\": \"1700000000000000000\", "
@@ -37,7 +38,9 @@ static void all_of_it_is_read(void) {
   REQUIRE_EQ(op.start_ns, 1700000000000000005);
   REQUIRE_EQ(op.end_ns, 1700000000000000015);
   REQUIRE_EQ(op.flags, KMB_OP_HAS_DEVICE | KMB_OP_HAS_STREAM |
-                           KMB_OP_HAS_CORRELATION | KMB_OP_HAS_CALL);
+                           KMB_OP_HAS_CORRELATION | KMB_OP_HAS_CALL |
+                           KMB_OP_HAS_SHAPE);
+  require_shape(op, SHAPE(64, 2, 3, 128, 4, 1));
   REQUIRE_EQ(op.stream, 7);
   op = op_of(trace, 1);
   REQUIRE_EQ(op.kind, KMB_OP_MEMCPY);
@@ -175,8 +178,22 @@ static void malformed_files_are_refused(void) {
           "a kind of operations");
   refused(WITH("\"ops\": [[1, 0, 0, 5, 10, 9, null]]"), "a kind of operations");
   refused(WITH("\"ops\": [[\"kernel\", 0, 0, 5, 10, 9]]"), "a row of 7 cells");
-  refused(WITH("\"ops\": [[\"kernel\", 0, 0, 5, 10, 9, 1, 1]]"),
-          "a row of 7 cells");
+  refused(WITH("\"ops\": [[\"kernel\", 0, 0, 5, 10, 9, 1, 1, 1]]"),
+          "a row of 8 cells");
+  refused(WITH("\"ops\": [[\"kernel\", 0, 0, 5, 10, 9, 1, 2]]"),
+          "there are 2 shapes before");
+  refused(WITH("\"ops\": [[\"kernel\", 0, 0, 5, 10, 9, 1, null]]"),
+          "a whole number of 64 bits");
+  refused(WITH("\"ops\": [[\"memset\", 0, 0, 5, 10, 9, 1, 1]]"),
+          "a shape of kernels alone");
+  refused(HEAD "\"shapes\": [[1, 1, 1, 1, 1]], \"ops\": []}",
+          "a row of 6 cells");
+  refused(HEAD "\"shapes\": [[1, 1, 1, 1, 1, 1, 1]], \"ops\": []}",
+          "a row of 6 cells");
+  refused(HEAD "\"shapes\": [[1, 1, 0, 1, 1, 1]], \"ops\": []}",
+          "a size above 0");
+  refused(HEAD "\"shapes\": [[1, 1, 1, 1, 1, 4294967296]], \"ops\": []}",
+          "a size above 0");
   refused(WITH("\"ops\": [[\"kernel\", 0, 0, -5, 10, 9, 1]]"),
           "a whole number of 64 bits");
   refused(WITH("\"ops\": [[\"kernel\", 0, 0, 1.5, 10, 9, 1]]"),
@@ -249,6 +266,33 @@ static void arguments_are_checked(void) {
   kmb_trace_destroy(trace);
 }
 
+/* Who does not need shapes does without, whatever the format. */
+static void shapes_can_be_left_out(void) {
+  static const char *const texts[] = {
+      whole,
+      "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+      "\"k\", "
+      "\"ts\": 1, \"dur\": 1, \"args\": {\"grid\": [2, 1, 1], \"block\": [2, "
+      "1, "
+      "1]}}]}",
+      "Start (ns),Duration (ns),GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n"
+      "10,5,2,1,1,2,1,1,k\n",
+      "Kernel_Name,Start_Timestamp,End_Timestamp,Workgroup_Size_X,Workgroup_"
+      "Size_Y,Workgroup_Size_Z,Grid_Size_X,Grid_Size_Y,Grid_Size_Z\n"
+      "k,10,15,2,1,1,4,1,1\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (uint32_t left_out = 0; left_out < 2; left_out++) {
+      bytes b = {texts[i], strlen(texts[i]), 0, 0};
+      kmb_trace_params p = kmb_trace_params_init();
+      kmb_trace *trace = NULL;
+      p.flags = left_out ? KMB_TRACE_NO_SHAPES : 0;
+      REQUIRE_OK(kmb_trace_read(give_bytes, &b, &p, &trace));
+      REQUIRE_EQ(!(op_of(trace, 0).flags & KMB_OP_HAS_SHAPE), left_out);
+      kmb_trace_destroy(trace);
+    }
+  }
+}
+
 int main(void) {
   RUN(all_of_it_is_read);
   RUN(written_and_read_nothing_is_lost);
@@ -261,5 +305,6 @@ int main(void) {
   RUN(every_cut_is_refused);
   RUN(lost_records_are_a_finding);
   RUN(arguments_are_checked);
+  RUN(shapes_can_be_left_out);
   return 0;
 }

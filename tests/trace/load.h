@@ -78,6 +78,19 @@ static inline kmb_trace_op op_of(const kmb_trace *trace, uint64_t index) {
   return op;
 }
 
+/* How a kernel was launched; `want` is NULL where nobody knows. */
+static inline void require_shape(kmb_trace_op op, const uint32_t want[6]) {
+  static const uint32_t none[6];
+  const uint32_t got[6] = {op.grid_x,  op.grid_y,  op.grid_z,
+                           op.block_x, op.block_y, op.block_z};
+  REQUIRE_EQ(op.flags & KMB_OP_HAS_SHAPE, want ? KMB_OP_HAS_SHAPE : 0);
+  REQUIRE(memcmp(got, want ? want : none, sizeof got) == 0);
+}
+#define SHAPE(...)      \
+  (const uint32_t[6]) { \
+    __VA_ARGS__         \
+  }
+
 static inline kmb_gaps *analyse(const kmb_trace *trace, const char *kernel) {
   kmb_gaps_params p = kmb_gaps_params_init();
   kmb_gaps *gaps = NULL;

@@ -187,7 +187,7 @@ static void params_are_checked(void) {
   bytes b = {SHORT, sizeof SHORT - 1, 0, 0};
   REQUIRE_STATUS(kmb_trace_read(NULL, &b, &p, &trace), KMB_ERR_INVALID);
   REQUIRE_STATUS(kmb_trace_read(give_bytes, &b, &p, NULL), KMB_ERR_INVALID);
-  p.reserved = 1;
+  p.flags = 1u << 9;
   REQUIRE_STATUS(kmb_trace_read(give_bytes, &b, &p, &trace),
                  KMB_ERR_UNSUPPORTED);
   p = kmb_trace_params_init();

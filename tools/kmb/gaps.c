@@ -60,6 +60,7 @@ static int take_option(int argc, char **argv, int *at, options *o) {
 
 static int read_options(int argc, char **argv, options *o) {
   o->of.trace = kmb_trace_params_init();
+  o->of.trace.flags = KMB_TRACE_NO_SHAPES;
   o->of.gaps = kmb_gaps_params_init();
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];

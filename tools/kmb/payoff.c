@@ -21,6 +21,9 @@ void payoff_help(FILE *to) {
       "result's\n"
       "                    kernel, if it traced a single one\n"
       "  --all-names       REGEX may match several kernels\n"
+      "  --shape SHAPE     only launches of this grid (in blocks) and block:\n"
+      "                    GXxGYxGZ,BXxBYxBZ; else those of the old result\n"
+      "  --all-shapes      launches of any grid and block\n"
       "  --range NAME      a step is a range of this name\n"
       "  --candidate NAME  the new one, where files hold several\n"
       "  --baseline NAME   the old one\n"
@@ -39,7 +42,7 @@ void payoff_help(FILE *to) {
 typedef struct options {
   trace_options step;
   payoff_choice choice;
-  const char *ratio, *added;
+  const char *ratio, *added, *shape;
   kmb_payoff_params params;
   bool json, markdown;
 } options;
@@ -50,6 +53,7 @@ static bool take_flag(const char *word, options *o) {
   if (strcmp(word, "--json") == 0) return o->json = true;
   if (strcmp(word, "--markdown") == 0) return o->markdown = true;
   uint32_t flag = strcmp(word, "--all-names") == 0    ? KMB_PAYOFF_ALL_NAMES
+                  : strcmp(word, "--all-shapes") == 0 ? KMB_PAYOFF_ALL_SHAPES
                   : strcmp(word, "--any-device") == 0 ? KMB_PAYOFF_ANY_DEVICE
                                                       : 0;
   o->params.flags |= flag;
@@ -65,7 +69,8 @@ static int take_valued(int argc, char **argv, int *at, options *o) {
               {"--baseline", &o->choice.baseline},
               {"--candidate", &o->choice.candidate},
               {"--added", &o->added},
-              {"--ratio", &o->ratio}};
+              {"--ratio", &o->ratio},
+              {"--shape", &o->shape}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     if (strcmp(argv[*at], rows[i].name) != 0) continue;
     const char *value = option_value(name, argc, argv, at);
@@ -125,7 +130,7 @@ static int read_options(int argc, char **argv, options *o) {
     return usage(name, "--added cannot be \"%s\": ns above 0", o->added);
   if (o->json && o->markdown)
     return usage(name, "--json and --markdown exclude each other");
-  return EXIT_DONE;
+  return o->shape ? read_shape(name, o->shape, &o->params) : EXIT_DONE;
 }
 
 /* The change. */

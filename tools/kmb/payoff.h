@@ -21,6 +21,10 @@ typedef struct payoff_choice {
 int read_change(const payoff_choice *o, results_file files[2],
                 kmb_payoff_change *change);
 
+/* GXxGYxGZ,BXxBYxBZ of --shape. An exit status, reported. */
+int read_shape(const char *command, const char *text,
+               kmb_payoff_params *params);
+
 /* What a comparison says of a row. An exit status, reported. */
 int change_of_row(const char *command, const results_file *f,
                   const results_comparison *c, size_t row,

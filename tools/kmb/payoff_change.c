@@ -8,6 +8,31 @@
 static const char name[] = "payoff";
 enum { LISTED = 20 };
 
+int read_shape(const char *command, const char *text,
+               kmb_payoff_params *params) {
+  uint32_t *const sizes[] = {&params->grid_x,  &params->grid_y,
+                             &params->grid_z,  &params->block_x,
+                             &params->block_y, &params->block_z};
+  static const char ends[] = "xx,xx";
+  char copy[80];
+  bool good = strlen(text) < sizeof copy;
+  char *at = copy;
+  snprintf(copy, sizeof copy, "%s", text);
+  for (int i = 0; i < 6 && good; i++) {
+    uint64_t size = 0;
+    size_t digits = strcspn(at, "x,");
+    good = at[digits] == ends[i];
+    at[digits] = '\0';
+    good = good && read_number(at, &size) && size && size <= UINT32_MAX;
+    *sizes[i] = (uint32_t)size;
+    at += digits + 1;
+  }
+  params->flags |= KMB_PAYOFF_ONE_SHAPE;
+  return good ? EXIT_DONE
+              : usage(command, "--shape cannot be \"%s\": GXxGYxGZ,BXxBYxBZ",
+                      text);
+}
+
 /* Choosing. */
 
 static bool has_axis(const kmb_result *r, const char *wanted) {

@@ -514,6 +514,7 @@ static int plot(const trace_options *o, const char *path,
 static int read_options(int argc, char **argv, trace_options *o,
                         const char **out) {
   o->trace = kmb_trace_params_init();
+  o->trace.flags = KMB_TRACE_NO_SHAPES;
   o->gaps = kmb_gaps_params_init();
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];

@@ -1,6 +1,8 @@
 /* kmb report: results as a page that a person reads. */
 #include "report.h"
 
+#include "payoff.h"
+
 #include <stdlib.h>
 
 static const char name[] = "report";
@@ -9,7 +11,9 @@ void report_help(FILE *to) {
   fputs("usage: kmb report RESULT.json... [--title TEXT] [--plots N]\n"
         "                  [--step TRACE [--kernel REGEX] [--range NAME] "
         "[--format F]\n"
-        "                  [--all-names] [--any-device]] -o FILE.md|FILE.html\n"
+        "                  [--all-names] [--all-shapes | --shape SHAPE] "
+        "[--any-device]]\n"
+        "                  -o FILE.md|FILE.html\n"
         "\n"
         "Writes a report: the note that goes with the results, tables with "
         "throughput\n"
@@ -32,6 +36,9 @@ void report_help(FILE *to) {
         "  --range NAME    a step is a range of this name\n"
         "  --format F      what TRACE is, as for kmb gaps\n"
         "  --all-names     REGEX may match several kernels\n"
+        "  --shape SHAPE   only launches of this grid and block: "
+        "GXxGYxGZ,BXxBYxBZ\n"
+        "  --all-shapes    launches of any grid and block\n"
         "  --any-device    the change was measured on another device\n"
         "  -o FILE         the report; its name says which kind\n",
         to);
@@ -47,6 +54,7 @@ typedef struct options {
 
 static bool take_flag(const char *word, options *o) {
   uint32_t flag = strcmp(word, "--all-names") == 0    ? KMB_PAYOFF_ALL_NAMES
+                  : strcmp(word, "--all-shapes") == 0 ? KMB_PAYOFF_ALL_SHAPES
                   : strcmp(word, "--any-device") == 0 ? KMB_PAYOFF_ANY_DEVICE
                                                       : 0;
   o->step.params.flags |= flag;
@@ -54,7 +62,7 @@ static bool take_flag(const char *word, options *o) {
 }
 
 static int take_option(int argc, char **argv, int *at, options *o) {
-  const char *word = argv[*at], *plots = NULL;
+  const char *word = argv[*at], *plots = NULL, *shape = NULL;
   const struct {
     const char *name;
     const char **value;
@@ -63,7 +71,8 @@ static int take_option(int argc, char **argv, int *at, options *o) {
               {"--plots", &plots},
               {"--step", &o->step.trace.path},
               {"--kernel", &o->step.params.kernel},
-              {"--range", &o->step.params.range}};
+              {"--range", &o->step.params.range},
+              {"--shape", &shape}};
   size_t i = 0, count = sizeof rows / sizeof rows[0];
   if (take_flag(word, o)) return EXIT_DONE;
   if (strcmp(word, "--format") == 0)
@@ -77,6 +86,7 @@ static int take_option(int argc, char **argv, int *at, options *o) {
   const char *value = option_value(name, argc, argv, at);
   if (!value) return EXIT_USAGE;
   *rows[i].value = value;
+  if (shape) return read_shape(name, shape, &o->step.params);
   if (plots && !read_number(plots, &o->plots))
     return usage(name, "--plots cannot be \"%s\"", plots);
   return EXIT_DONE;
@@ -103,8 +113,8 @@ static int read_options(int argc, char **argv, options *o) {
     if (code) return code;
   }
   if (steps_without(o))
-    return usage(name, "--kernel, --range, --format, --all-names and "
-                       "--any-device need --step");
+    return usage(name, "--kernel, --range, --format, --all-names, --shape, "
+                       "--all-shapes and --any-device need --step");
   if (o->out && o->path_count) return EXIT_DONE;
   return usage(name, "results and -o FILE.md or FILE.html are needed");
 }

@@ -447,11 +447,13 @@ KMB_CALL_LAUNCH = 1
 KMB_CALL_GRAPH_LAUNCH = 2
 KMB_CALL_SYNC = 3
 KMB_CALL_OTHER = 4
+KMB_TRACE_NO_SHAPES = 1
 KMB_OP_HAS_DEVICE = 1
 KMB_OP_HAS_STREAM = 2
 KMB_OP_HAS_BYTES = 4
 KMB_OP_HAS_CORRELATION = 8
 KMB_OP_HAS_CALL = 16
+KMB_OP_HAS_SHAPE = 32
 KMB_GAPS_DEVICE = 1
 KMB_GAPS_FROM = 2
 KMB_GAPS_TO = 4
@@ -461,8 +463,11 @@ KMB_PAYOFF_HAS_ISOLATED = 1
 KMB_PAYOFF_HAS_ISOLATED_INTERVAL = 2
 KMB_PAYOFF_IS_COLD = 4
 KMB_PAYOFF_IS_WARM = 8
+KMB_PAYOFF_HAS_SHAPE = 16
 KMB_PAYOFF_ALL_NAMES = 1
 KMB_PAYOFF_ANY_DEVICE = 2
+KMB_PAYOFF_ALL_SHAPES = 4
+KMB_PAYOFF_ONE_SHAPE = 8
 KMB_PAYOFF_MATCHED = 1
 KMB_PAYOFF_PREDICTED = 2
 KMB_PAYOFF_HAS_STEP_INTERVAL = 4
@@ -471,6 +476,9 @@ KMB_PAYOFF_STEP_DIFFERS = 16
 KMB_PAYOFF_OTHER_DEVICE = 32
 KMB_PAYOFF_RECORDS_DROPPED = 64
 KMB_PAYOFF_STREAMS_APART = 128
+KMB_PAYOFF_SHAPES_KNOWN = 256
+KMB_PAYOFF_BY_SHAPE = 512
+KMB_PAYOFF_SCALED = 1
 KMB_RECORD_NO_CALLS = 1
 
 # Names, as in the maps of the headers.
@@ -966,6 +974,10 @@ class kmb_payoff_summary(ctypes.Structure):
 
 
 class kmb_payoff_candidate(ctypes.Structure):
+    """Fields below."""
+
+
+class kmb_payoff_shape(ctypes.Structure):
     """Fields below."""
 
 
@@ -1561,7 +1573,7 @@ kmb_trace_params._fields_ = [
     ("progress", CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)),
     ("progress_user", c_void_p),
     ("format", c_int32),
-    ("reserved", c_uint32),
+    ("flags", c_uint32),
 ]
 
 kmb_trace_info._fields_ = [
@@ -1594,6 +1606,12 @@ kmb_trace_op._fields_ = [
     ("call", c_uint64),
     ("kind", c_int32),
     ("flags", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
 ]
 
 kmb_trace_call._fields_ = [
@@ -1733,6 +1751,12 @@ kmb_payoff_change._fields_ = [
     ("isolated_high_ns", c_double),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
 ]
 
 kmb_payoff_params._fields_ = [
@@ -1743,6 +1767,12 @@ kmb_payoff_params._fields_ = [
     ("flags", c_uint32),
     ("reserved", c_uint32),
     ("added_ns", c_double),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
 ]
 
 kmb_payoff_summary._fields_ = [
@@ -1772,12 +1802,29 @@ kmb_payoff_summary._fields_ = [
     ("flags", c_uint32),
     ("reserved", c_uint32),
     ("recorded_ns", c_double),
+    ("shapes", c_uint64),
+    ("other_launches", c_uint64),
 ]
 
 kmb_payoff_candidate._fields_ = [
     ("name", c_char_p),
     ("launches", c_uint64),
     ("total_ns", c_uint64),
+]
+
+kmb_payoff_shape._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("launches", c_uint64),
+    ("total_ns", c_uint64),
+    ("grid_x", c_uint32),
+    ("grid_y", c_uint32),
+    ("grid_z", c_uint32),
+    ("block_x", c_uint32),
+    ("block_y", c_uint32),
+    ("block_z", c_uint32),
+    ("flags", c_uint32),
+    ("reserved", c_uint32),
 ]
 
 kmb_record_params._fields_ = [
@@ -1941,6 +1988,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_payoff_destroy": (None, [c_void_p]),
     "kmb_payoff_get_summary": (c_int32, [c_void_p, POINTER(kmb_payoff_summary)]),
     "kmb_payoff_get_candidate": (c_int32, [c_void_p, c_uint64, POINTER(kmb_payoff_candidate)]),
+    "kmb_payoff_get_shape": (c_int32, [c_void_p, c_uint64, POINTER(kmb_payoff_shape)]),
     "kmb_payoff_note_count": (c_uint64, [c_void_p]),
     "kmb_payoff_note": (c_char_p, [c_void_p, c_uint64]),
     "kmb_payoff_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),

@@ -62,6 +62,10 @@ static void a_payoff_is_read_and_written(const kmb_payoff *payoff) {
   OK(kmb_payoff_get_candidate(payoff, 0, &candidate));
   HOLDS(strcmp(candidate.name, "target") == 0 && candidate.launches == 2);
   HOLDS(candidate.total_ns == 100);
+  kmb_payoff_shape shape = kmb_payoff_shape_init();
+  OK(kmb_payoff_get_shape(payoff, 0, &shape));
+  HOLDS(summary.shapes == 1 && strcmp(shape.name, "target") == 0);
+  HOLDS(shape.launches == 2 && shape.total_ns == 100 && !shape.grid_x);
   for (uint64_t i = 0; i < kmb_payoff_note_count(payoff); i++)
     HOLDS(*kmb_payoff_note(payoff, i));
   HOLDS(kmb_payoff_note_count(payoff) > 0);

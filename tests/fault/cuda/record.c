@@ -54,7 +54,11 @@ static void operations_and_calls_are_recorded(void) {
   REQUIRE_EQ(op.process, (uint64_t)getpid());
   REQUIRE(op.device_name[0]);
   REQUIRE_EQ(op.flags, KMB_OP_HAS_DEVICE | KMB_OP_HAS_STREAM |
-                           KMB_OP_HAS_CORRELATION | KMB_OP_HAS_CALL);
+                           KMB_OP_HAS_CORRELATION | KMB_OP_HAS_CALL |
+                           KMB_OP_HAS_SHAPE);
+  REQUIRE_EQ(op.bytes, 0);
+  REQUIRE_EQ(op.grid_x * op.grid_y * op.grid_z, 1);
+  REQUIRE_EQ(op.block_x * op.block_y * op.block_z, 1);
   REQUIRE_OK(kmb_trace_get_call(trace, op.call, &call));
   REQUIRE_STR(call.name, "cuLaunchKernel");
   REQUIRE_EQ(call.kind, KMB_CALL_LAUNCH);
@@ -63,6 +67,34 @@ static void operations_and_calls_are_recorded(void) {
   REQUIRE_OK(kmb_trace_get_op(trace, 1, &op));
   REQUIRE_STR(op.name, "[CUDA memcpy Host-to-Device]");
   REQUIRE_EQ(op.bytes, 4096);
+  REQUIRE_EQ(op.flags & KMB_OP_HAS_SHAPE, 0);
+  REQUIRE_EQ(op.grid_x, 0);
+  kmb_trace_destroy(trace);
+  bed_end(&b);
+}
+
+static void launches_keep_their_grid_and_block(void) {
+  bed b;
+  kmb_recording *recording = NULL;
+  kmb_trace *trace = NULL;
+  kmb_trace_op op = kmb_trace_op_init();
+  bed_start(&b);
+  spin s = bed_spin(&b, 20, 1);
+  uint64_t out = 0;
+  void *arguments[] = {&s.cycles, &out};
+  REQUIRE_OK(kmb_trace_begin(b.device, NULL, &recording));
+  CU(&b, cuLaunchKernel, s.kernel, 70000, 2, 3, 128, 4, 1, 0, b.stream,
+     arguments, NULL);
+  REQUIRE_EQ(b.synchronize(), 0);
+  REQUIRE_OK(kmb_trace_end(recording, &trace));
+  REQUIRE_OK(kmb_trace_get_op(trace, 0, &op));
+  REQUIRE_EQ(op.flags & KMB_OP_HAS_SHAPE, KMB_OP_HAS_SHAPE);
+  REQUIRE_EQ(op.grid_x, 70000);
+  REQUIRE_EQ(op.grid_y, 2);
+  REQUIRE_EQ(op.grid_z, 3);
+  REQUIRE_EQ(op.block_x, 128);
+  REQUIRE_EQ(op.block_y, 4);
+  REQUIRE_EQ(op.block_z, 1);
   kmb_trace_destroy(trace);
   bed_end(&b);
 }
@@ -568,6 +600,7 @@ static void other_backends_say_that_they_cannot(void) {
 int main(void) {
   int failed = 0;
   failed += ALONE(operations_and_calls_are_recorded);
+  failed += ALONE(launches_keep_their_grid_and_block);
   failed += ALONE(causes_and_latency_follow);
   failed += ALONE(without_calls_causes_are_unknown);
   failed += ALONE(what_recording_adds_is_measured);

@@ -283,7 +283,8 @@ typedef void (*kmb_device_op_fn)(void *user, const kmb_device_op *op);
 typedef struct kmb_record_sink {
   size_t struct_size;
   void *ctx;
-  /** Of the flags those for device, stream, bytes and correlation count. */
+  /** Of the flags those for device, stream, bytes, correlation and shape
+   *  count. */
   kmb_status (*op)(void *ctx, const kmb_trace_op *op);
   /** Without a `kind` the library takes it from the name. */
   kmb_status (*call)(void *ctx, const kmb_trace_call *call);

@@ -25,8 +25,9 @@ typedef struct kmb_payoff kmb_payoff;
 enum {
   KMB_PAYOFF_HAS_ISOLATED = 1u << 0, /**< `isolated_ns` is known */
   KMB_PAYOFF_HAS_ISOLATED_INTERVAL = 1u << 1,
-  KMB_PAYOFF_IS_COLD = 1u << 2, /**< isolated, with cold caches */
-  KMB_PAYOFF_IS_WARM = 1u << 3  /**< isolated, with warm caches */
+  KMB_PAYOFF_IS_COLD = 1u << 2,  /**< isolated, with cold caches */
+  KMB_PAYOFF_IS_WARM = 1u << 3,  /**< isolated, with warm caches */
+  KMB_PAYOFF_HAS_SHAPE = 1u << 4 /**< how the old one was launched is known */
 };
 
 /** A measured change of a kernel; strings are the caller's, and copied. */
@@ -43,6 +44,10 @@ typedef struct kmb_payoff_change {
   double isolated_high_ns;
   uint32_t flags; /**< KMB_PAYOFF_HAS_ISOLATED, … */
   uint32_t reserved;
+  /* How the old one was launched where it was measured: only launches of this
+   * grid and block are scaled. */
+  uint32_t grid_x, grid_y, grid_z;
+  uint32_t block_x, block_y, block_z;
 } kmb_payoff_change;
 
 static inline kmb_payoff_change kmb_payoff_change_init(void) {
@@ -56,7 +61,11 @@ enum {
   /** `kernel` may match several names: all of them are scaled. */
   KMB_PAYOFF_ALL_NAMES = 1u << 0,
   /** The change was measured on another device: scale all the same. */
-  KMB_PAYOFF_ANY_DEVICE = 1u << 1
+  KMB_PAYOFF_ANY_DEVICE = 1u << 1,
+  /** Launches of any grid and block are scaled. */
+  KMB_PAYOFF_ALL_SHAPES = 1u << 2,
+  /** Only launches of this grid and block, whatever the change says. */
+  KMB_PAYOFF_ONE_SHAPE = 1u << 3
 };
 
 /** What to predict. */
@@ -74,6 +83,9 @@ typedef struct kmb_payoff_params {
   /** What recording added to each call of the host, where that was measured;
    *  0: what the trace says of it. */
   double added_ns;
+  /* Of KMB_PAYOFF_ONE_SHAPE: blocks of the grid, threads of a block. */
+  uint32_t grid_x, grid_y, grid_z;
+  uint32_t block_x, block_y, block_z;
 } kmb_payoff_params;
 
 static inline kmb_payoff_params kmb_payoff_params_init(void) {
@@ -84,7 +96,8 @@ static inline kmb_payoff_params kmb_payoff_params_init(void) {
 }
 
 enum {
-  /** One kernel was found: all but the candidates is known. */
+  /** One kernel was found, of one shape or of all that were asked for: all but
+   *  the candidates and shapes is known. */
   KMB_PAYOFF_MATCHED = 1u << 0,
   /** The trace holds calls of the host: the prediction is a number, and the
    *  saving is split. Without, only its bounds are known. */
@@ -98,7 +111,11 @@ enum {
   /** The recording lost records: operations may be missing. */
   KMB_PAYOFF_RECORDS_DROPPED = 1u << 6,
   /** Several streams, and no wait of one for another is known. */
-  KMB_PAYOFF_STREAMS_APART = 1u << 7
+  KMB_PAYOFF_STREAMS_APART = 1u << 7,
+  /** The trace says how at least one of the matching launches was launched. */
+  KMB_PAYOFF_SHAPES_KNOWN = 1u << 8,
+  /** Launches of one grid and block alone were scaled. */
+  KMB_PAYOFF_BY_SHAPE = 1u << 9
 };
 
 /** A prediction; pointers belong to the payoff. Lengths of several steps are
@@ -107,7 +124,7 @@ typedef struct kmb_payoff_summary {
   size_t struct_size;
   const char *verdict;     /**< one sentence */
   uint64_t candidates;     /**< names that match */
-  uint64_t launches;       /**< of the kernel, in the steps */
+  uint64_t launches;       /**< that are scaled, in the steps */
   uint64_t steps;          /**< ranges, or 1 */
   uint64_t waits;          /**< of one stream for another, as found */
   double in_step_ns;       /**< median of the old kernel's launches */
@@ -132,7 +149,10 @@ typedef struct kmb_payoff_summary {
   double graph_after_ns; /**< the same with the new kernel */
   uint32_t flags;        /**< KMB_PAYOFF_MATCHED, … */
   uint32_t reserved;
-  double recorded_ns; /**< the step as it was recorded */
+  double recorded_ns;      /**< the step as it was recorded */
+  uint64_t shapes;         /**< how many kmb_payoff_get_shape() can give */
+  uint64_t other_launches; /**< of these names, of other shapes: left as they
+                                were */
 } kmb_payoff_summary;
 
 static inline kmb_payoff_summary kmb_payoff_summary_init(void) {
@@ -149,9 +169,33 @@ typedef struct kmb_payoff_candidate {
   uint64_t total_ns;
 } kmb_payoff_candidate;
 
+enum {
+  KMB_PAYOFF_SCALED = 1u << 0 /**< these launches were scaled */
+};
+
+/** Matching launches of one name, grid and block. */
+typedef struct kmb_payoff_shape {
+  size_t struct_size;
+  const char *name;
+  uint64_t launches;
+  uint64_t total_ns;
+  /* Blocks of the grid, threads of a block; all 0: the trace does not say. */
+  uint32_t grid_x, grid_y, grid_z;
+  uint32_t block_x, block_y, block_z;
+  uint32_t flags; /**< KMB_PAYOFF_SCALED */
+  uint32_t reserved;
+} kmb_payoff_shape;
+
+static inline kmb_payoff_shape kmb_payoff_shape_init(void) {
+  kmb_payoff_shape shape;
+  memset(&shape, 0, sizeof shape);
+  shape.struct_size = sizeof shape;
+  return shape;
+}
+
 /** The change between two results: the ratio of their medians, with the bounds
  *  that both intervals leave, the old time and cache state, the device, and the
- *  kernel's name where the old one is a single traced kernel.
+ *  kernel's name, grid and block where the old one is a single traced kernel.
  *  @param before       result of the old version
  *  @param after        result of the new one
  *  @param[out] change  written up to its `struct_size`; strings belong to the
@@ -186,7 +230,9 @@ KMB_API kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
                                               kmb_payoff_change *change);
 
 /** Predicts a step with a changed kernel. What matches several kernels is no
- *  error: they are listed, and nothing is predicted.
+ *  error: they are listed, and nothing is predicted. So it is where launches of
+ *  one kernel have several shapes, and neither change nor parameters say which,
+ *  or where none has the shape that they say.
  *  @param trace   the step, from any source
  *  @param change  what was measured
  *  @param params  NULL for the defaults
@@ -196,7 +242,8 @@ KMB_API kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
  *                               that is not positive, a change that was
  *                               measured on another device
  *  @retval KMB_ERR_UNAVAILABLE  no launch of that kernel, no such range, no
- *                               operations; graph launches hide theirs
+ *                               operations; graph launches hide theirs; a shape
+ *                               was asked for, and the trace has none
  *  @retval KMB_ERR_NOMEM        out of memory
  *  @return KMB_OK
  *  @thread any
@@ -239,6 +286,21 @@ KMB_API kmb_status kmb_payoff_get_summary(const kmb_payoff *payoff,
 KMB_API kmb_status kmb_payoff_get_candidate(const kmb_payoff *payoff,
                                             uint64_t index,
                                             kmb_payoff_candidate *candidate);
+
+/** Matching launches by name, grid and block, those with the most time first.
+ *  @param payoff      a payoff
+ *  @param index       below kmb_payoff_summary::shapes
+ *  @param[out] shape  written up to its `struct_size`; its name belongs to the
+ *                     payoff
+ *  @retval KMB_ERR_INVALID  NULL, or no such shape
+ *  @return KMB_OK
+ *  @thread any
+ *  @blocks no
+ *  @units ns
+ *  @since 0.1 */
+KMB_API kmb_status kmb_payoff_get_shape(const kmb_payoff *payoff,
+                                        uint64_t index,
+                                        kmb_payoff_shape *shape);
 
 /** Number of notes: what to know of the prediction.
  *  @param payoff  a payoff or NULL
