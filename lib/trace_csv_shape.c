@@ -30,7 +30,6 @@ static const char *read_sizes(const kmbi_field *first, uint32_t sizes[SIZES]) {
       value = 10 * value + (uint64_t)(*at - '0');
     if (at == start || value > UINT32_MAX || (quoted && *at != '"'))
       return NULL;
-    if (i == 0 && (size_t)(at - start) != first->size) return NULL;
     sizes[i] = (uint32_t)value;
     at += quoted;
   }

@@ -69,15 +69,20 @@ static void bad_shapes_are_unknown(void) {
                                       "64,1,1,128,1,\"1,1\"",
                                       "64,1,1,128,\"1,1\",1",
                                       "\"6\"\"4\",1,1,128,1,1",
-                                      "64,1,1,128,1,00000000001"};
+                                      "64,1,1,128,1,00000000001",
+                                      "4294967360,1,1,128,1,1",
+                                      "64,1,1,128,1,\"1x,\"",
+                                      "\"64,1,1,128,1,1,32\",1,1,128,1,1"};
   for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
     char text[1000];
     snprintf(text, sizeof text,
-             N3 "10,5,1,%s,32,0,0,,,,,G (3),1,,7,k\n" KERNEL("20", "5", "k"),
+             N3 KERNEL("5", "5", "k") "10,5,1,%s,32,0,0,,,,,G (3),1,,7,k\n" //
+             KERNEL("20", "5", "k"),
              cells[i]);
     kmb_trace *trace = load(text);
-    require_shape(op_of(trace, 0), NULL);
-    require_shape(op_of(trace, 1), SHAPE(64, 1, 1, 128, 1, 1));
+    require_shape(op_of(trace, 0), SHAPE(64, 1, 1, 128, 1, 1));
+    require_shape(op_of(trace, 1), NULL);
+    require_shape(op_of(trace, 2), SHAPE(64, 1, 1, 128, 1, 1));
     kmb_trace_destroy(trace);
   }
 }
@@ -101,6 +106,18 @@ static void shapes_are_not_mixed_up(void) {
         op_of(trace, (uint64_t)i),
         SHAPE(shape / 100 + 1, shape / 10 % 10 + 1, 1, 128, 1, shape % 10 + 1));
   }
+  kmb_trace_destroy(trace);
+}
+
+/* What one begins with is another. */
+static void longer_numbers_are_told_apart(void) {
+  kmb_trace *trace =
+      load("Start (ns),Duration (ns),GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n"
+           "10,5,1000,1000,1000,128,1,1,k\n20,5,1000,1000,1000,128,1,10,k\n"
+           "30,5,1000,1000,1000,128,1,1,k\n");
+  require_shape(op_of(trace, 0), SHAPE(1000, 1000, 1000, 128, 1, 1));
+  require_shape(op_of(trace, 1), SHAPE(1000, 1000, 1000, 128, 1, 10));
+  require_shape(op_of(trace, 2), SHAPE(1000, 1000, 1000, 128, 1, 1));
   kmb_trace_destroy(trace);
 }
 
@@ -476,6 +493,7 @@ int main(void) {
   RUN(nsys_says_how_kernels_were_launched);
   RUN(bad_shapes_are_unknown);
   RUN(shapes_are_not_mixed_up);
+  RUN(longer_numbers_are_told_apart);
   RUN(columns_of_another_order_give_no_shape);
   RUN(rocprof_v3_gives_grids_of_work_items);
   RUN(n2_lacks_the_green_context);
