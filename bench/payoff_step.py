@@ -24,8 +24,10 @@ import time
 SHAPES = {'wide': (4, 4096, 14336, 8, 2048), 'small': (4, 1024, 3584, 2, 256)}
 MODES = ['eager', 'graph']
 TOKENS, HEAD = 8, 128
-# What is measured in turns: rounds, steps a round; steps that are recorded.
-ROUNDS, STEPS, RECORDED = 8, 40, 20
+# What is measured in turns: rounds; steps of each kind a round, and of them a
+# recording. The host's speed can change by half within seconds, so that a round
+# is short and each predicts for itself.
+ROUNDS, STEPS, RECORDED = {'eager': 12, 'graph': 4}, 16, 6
 # Kernel: threads of a block; rows a warp has of the weights.
 NORMS = {'step_norm_fast': 1024, 'step_norm_mid': 128, 'step_norm_slow': 32,
          'step_norm_slowest': 32}
@@ -36,11 +38,6 @@ SWAPS = [('down', 'step_down_slow'), ('down', 'step_down_fast'),
          ('down', 'step_down_faster'), ('norm', 'step_norm_fast'),
          ('norm', 'step_norm_slow'), ('norm', 'step_norm_slowest')]
 BAR_PCT = 3
-# Where the host's own time for a step moves by more than this part of the step
-# while a swap is measured, the host runs at no one speed: the swap is measured
-# again, three times at most, and the steadiest one stands, whatever was
-# predicted.
-STEADY_PCT, TRIES = 5, 3
 # A recorded step that is longer than the others by more than this was disturbed
 # and is none of those that are predicted: medians are compared.
 DISTURBED_PCT = 10
@@ -190,19 +187,6 @@ class Measurement:
             took.append((time.perf_counter_ns() - begin, enqueued - begin))
         return took
 
-    def in_turns(self, calls):
-        """Steps of each in turns, so that clocks are shared; a list of rounds
-        for each."""
-        rounds, steps = (2, 5) if self.kit.dry else (ROUNDS, STEPS)
-        took = [[] for _ in calls]
-        for call in calls:
-            self.timed(call, steps // 4)
-        for turn in range(rounds):
-            order = list(range(len(calls)))
-            for i in order if turn % 2 else reversed(order):
-                took[i].append(self.timed(calls[i], steps))
-        return took
-
     def record(self, call, to):
         """Steps as ranges; what each took meanwhile."""
         took = []
@@ -233,7 +217,8 @@ class Measurement:
         seen.export_chrome_trace(to)
 
     def alone(self, shape, kind, name):
-        """One kernel, its weights cold, its input just written."""
+        """One kernel as the step has it: its weights cold, its input just
+        written, its output where the layer before had its own."""
         kit = self.kit
         _, width, inner, _, _ = SHAPES[shape]
         out = kit.torch.empty(TOKENS, width, dtype=kit.dtype, device=kit.where)
@@ -248,7 +233,7 @@ class Measurement:
             def fn(x, weights, out):
                 kit.down(name, weights, x, out)
 
-        result = kit.kmb.bench(fn, args, name=name, warm=['x'],
+        result = kit.kmb.bench(fn, args, name=name, warm=['x', 'out'],
                                outputs=['out'],
                                max_wall_ms=200 if kit.dry else 0)
         kit.kmb.save(self.file('alone', shape, name), result)
@@ -282,47 +267,35 @@ class Measurement:
         if not error < 0.01:
             raise RuntimeError('%s is wrong by %g' % (name, error))
 
-    def swap_once(self, key, name, base, call):
-        """Both steps in turns between a recording of each."""
-        recorded = [self.record(base, self.file('step', key, name))]
-        turns = self.in_turns([base, call])
-        recorded.append(self.record(call, self.file('swapped', key, name)))
-        old, new = ([one for turn in rounds for one in turn]
-                    for rounds in turns)
-        return {'old': old, 'new': new, 'recorded_old': recorded[0],
-                'recorded_new': recorded[1],
-                'host_moved_pct': max(map(host_moved_pct, turns))}
-
     def swap(self, step, shape, mode, base, kind, name):
+        """Rounds: the old step recorded, both measured in turns."""
         key = '%s-%s' % (shape, mode)
         call = step.call(mode, dict(OLD, **{kind: name}))
-        best = None
-        for _ in range(1 if self.kit.dry else TRIES):
-            one = self.swap_once(key, name, base, call)
-            if best is None or one['host_moved_pct'] < best['host_moved_pct']:
-                best = one
-                for kind_of in ('step', 'swapped'):
-                    os.replace(self.file(kind_of, key, name),
-                               self.file(kind_of, key, name, 'best'))
-            if best['host_moved_pct'] <= STEADY_PCT:
-                break
-        for kind_of in ('step', 'swapped'):
-            os.replace(self.file(kind_of, key, name, 'best'),
-                       self.file(kind_of, key, name))
+        rounds, steps = (2, 5) if self.kit.dry else (ROUNDS[mode], STEPS)
+        took = {'recorded': [], 'old': [], 'new': []}
+        for one in (base, call):
+            self.timed(one, steps)
+        for turn in range(rounds):
+            order = [('old', base), ('new', call)]
+            took['recorded'].append(self.record(
+                base, self.file('step', key, name, str(turn))))
+            for which, one in order if turn % 2 else reversed(order):
+                self.timed(one, 2)
+                took[which].append(self.timed(one, steps))
+        self.record(call, self.file('swapped', key, name))
         row = {'shape': shape, 'mode': mode, 'kind': kind, 'name': name,
-               'host_moved_pct': best['host_moved_pct'], 'times': {
-                   which: {'whole_ns': [w for w, _ in best[which]],
-                           'host_ns': [h for _, h in best[which]]}
-                   for which in ('old', 'new', 'recorded_old',
-                                 'recorded_new')}}
+               'rounds': [{which: {
+                   'whole_ns': [w for w, _ in turn[which]],
+                   'host_ns': [h for _, h in turn[which]]} for which in turn}
+                          for turn in [dict(zip(took, t))
+                                       for t in zip(*took.values())]]}
         for which in ('old', 'new'):
             row[which + '_ns'] = self.kit.front.middle(
-                row['times'][which]['whole_ns'])
+                [w for turn in took[which] for w, _ in turn])
         self.report['steps'].append(row)
-        print('%s %-18s %10.1f -> %10.1f us a step, the host moved by '
-              '%.1f%%' % (key, name, row['old_ns'][0] / 1e3,
-                          row['new_ns'][0] / 1e3, row['host_moved_pct']),
-              flush=True)
+        print('%s %-18s %10.1f -> %10.1f us a step' % (
+            key, name, row['old_ns'][0] / 1e3, row['new_ns'][0] / 1e3),
+            flush=True)
 
     def one_mode(self, step, shape, mode):
         key = '%s-%s' % (shape, mode)
@@ -380,14 +353,6 @@ def leave_out(path, name, which):
         json.dump(trace, file, separators=(',', ':'))
 
 
-def host_moved_pct(rounds):
-    """How far the host's time for a step moves from round to round, in % of
-    the step."""
-    host = [statistics.median(h for _, h in turn) for turn in rounds]
-    whole = statistics.median(w for turn in rounds for w, _ in turn)
-    return 100 * (max(host) - min(host)) / whole
-
-
 def on_gpu(what, path, folder):
     os.makedirs(folder, exist_ok=True)
     measurement = Measurement(path, folder)
@@ -442,36 +407,99 @@ def payoff(kmb, *arguments):
     return said, ''
 
 
-def judged(row, said, swapped_ns):
-    """The bar: within 3% of the measured step, or of the interval that it and
-    the prediction have. A step is recorded from its first operation to its
-    last, and measured with the host's wait for it: what is taken over is how
-    much longer or shorter it gets."""
-    old, new = row['old_ns'], row['new_ns']
+def added_of(rounds, calls):
+    """What recording added to each of so many calls of the host: the median
+    over rounds of what the host's part of the old step took longer."""
+    more = [statistics.median(r['recorded']['host_ns']) -
+            statistics.median(r['old']['host_ns'])
+            for r in rounds if r['recorded']['host_ns']]
+    return max(0, statistics.median(more)) / calls if more and calls else 0
+
+
+def calls_of(path):
+    """Calls of the host in a step, and the steps that are none of them."""
+    with open(path, encoding='utf-8') as file:
+        trace = json.load(file)
+    if 'kmb_trace' not in trace:
+        return 0
+    at = trace['names'].index('step')
+    steps = [(r[2], r[2] + r[3]) for r in trace['ranges'] if r[1] == at]
+    return sum(low <= c[3] < high for c in trace['calls']
+               for low, high in steps) / max(1, len(steps))
+
+
+def round_of(said, times):
+    """A round: the new step as predicted, and as it was. A step is recorded
+    from its first operation to its last, and measured with the host's wait for
+    it: what is taken over is how much longer or shorter it gets."""
+    old, new = (statistics.median(times[which]['whole_ns'])
+                for which in ('old', 'new'))
 
     def moved(key):
         return (said.get(key, said['predicted_ns']) - said['step_ns']) / \
             said['steps']
 
-    predicted = old[0] + moved('predicted_ns')
-    low = old[1] + moved('predicted_low_ns')
-    high = old[2] + moved('predicted_high_ns')
-    off = 100 * (predicted / new[0] - 1)
-    row.update(predicted_ns=predicted, predicted_low_ns=low,
+    return {'old_ns': old, 'new_ns': new,
+            'predicted_ns': old + moved('predicted_ns'),
+            'low_ns': old + moved('predicted_low_ns'),
+            'high_ns': old + moved('predicted_high_ns'),
+            'off_pct': 100 * ((old + moved('predicted_ns')) / new - 1)}
+
+
+def judged(row, said, rounds):
+    """The bar: the median round within 3% of the measured step, or the
+    intervals of prediction and measurement meet."""
+    low = statistics.median(r['low_ns'] for r in rounds)
+    high = statistics.median(r['high_ns'] for r in rounds)
+    off = statistics.median(r['off_pct'] for r in rounds)
+    low += row['old_ns'][1] - row['old_ns'][0]
+    high += row['old_ns'][2] - row['old_ns'][0]
+    row.update(predicted_ns=statistics.median(
+        r['predicted_ns'] for r in rounds), predicted_low_ns=low,
                predicted_high_ns=high, off_pct=off, bar_pct=BAR_PCT,
+               rounds=rounds,
+               ok=abs(off) <= BAR_PCT or (low <= row['new_ns'][2] and
+                                          high >= row['new_ns'][1]),
                steps=said['steps'],
                recorded_step_ns=said['recorded_ns'] / said['steps'],
                relieved_step_ns=said['step_ns'] / said['steps'],
-               ok=abs(off) <= BAR_PCT or (low <= new[2] and high >= new[1]),
                launches=said['launches'] / said['steps'],
                ratio=said['ratio'], in_step_ns=said['in_step_ns'],
                hidden_ns=said.get('hidden_ns', 0) / said['steps'],
                host_ns=said.get('host_ns', 0) / said['steps'],
                verdict=said['verdict'], notes=said.get('notes', []))
-    if swapped_ns:
-        row['recorded_new_ns'] = swapped_ns
-        row['recorded_off_pct'] = 100 * (
-            said['predicted_ns'] / said['steps'] / swapped_ns - 1)
+
+
+def predict_swap(kmb, row, named, dry):
+    """Each round of a swap, from its own recording."""
+    shape, key = row['shape'], '%s-%s' % (row['shape'], row['mode'])
+    old, times = OLD[row['kind']], row.pop('rounds')
+    files = [named('step', key, row['name'], str(i)) for i in range(len(times))]
+    how = [named('alone', shape, old), named('alone', shape, row['name']),
+           '--range', 'step', '--kernel', '^%s$' % old]
+    how += ['--any-device'] if dry else []
+    added = added_of(times, calls_of(files[0])) if os.path.exists(
+        files[0]) else 0
+    row['added_ns'] = added
+    how += ['--added', '%.1f' % added] if added > 0.1 else []
+    rounds, row['why'] = [], ''
+    for path, one in zip(files, times):
+        said, why = payoff(kmb, path, *how)
+        if why:
+            row['why'] = why
+            return
+        rounds.append(round_of(said, one))
+    judged(row, said, rounds)
+    row['host_step_ns'] = {
+        which: statistics.median(h for one in times
+                                 for h in one[which]['host_ns'])
+        for which in ('recorded', 'old', 'new')
+        if any(one[which]['host_ns'] for one in times)}
+    swapped = named('swapped', key, row['name'])
+    again, _ = payoff(kmb, swapped, '--ratio', '1', '--kernel',
+                      '^%s$' % row['name'], *how[2:4])
+    if again:
+        row['in_step_new_ns'] = again['in_step_ns']
 
 
 def predict(kmb, folder):
@@ -481,35 +509,20 @@ def predict(kmb, folder):
     with open(named('measured'), encoding='utf-8') as file:
         report = json.load(file)
     for row in report['steps']:
-        row['host_step_ns'] = {
-            which: statistics.median(times['host_ns'])
-            for which, times in row.pop('times', {}).items()
-            if times['host_ns']}
-        shape, key = row['shape'], '%s-%s' % (row['shape'], row['mode'])
-        old = OLD[row['kind']]
-        change = [named('alone', shape, old),
-                  named('alone', shape, row['name'])]
-        how = ['--range', 'step', '--any-device'] if report['dry'] else \
-            ['--range', 'step']
-        step = named('step', key, row['name'])
-        said, why = payoff(kmb, step, *change, *how)
-        if why:  # the result names no kernel of the step
-            row['unnamed'] = why
-            said, why = payoff(kmb, step, *change, *how,
-                               '--kernel', '^%s$' % old)
-        row['why'] = why
-        if why:
-            row['ok'] = False
-            print('%-12s %-18s %s' % (key, row['name'], why))
+        predict_swap(kmb, row, named, report['dry'])
+        row.setdefault('ok', False)
+        key = '%s-%s' % (row['shape'], row['mode'])
+        if row['why']:
+            print('%-12s %-18s %s' % (key, row['name'], row['why']))
             continue
-        again, _ = payoff(kmb, named('swapped', key, row['name']), '--ratio',
-                          '1', '--kernel', '^%s$' % row['name'], *how)
-        judged(row, said, again['step_ns'] / again['steps'] if again else 0)
         print('%-12s %-18s ratio %.3f, step %9.1f us, predicted %9.1f, '
-              'measured %9.1f: %+.2f%%%s' % (
+              'measured %9.1f: %+.2f%%%s (rounds %+.1f to %+.1f%%, %.0f ns a '
+              'call)' % (
                   key, row['name'], row['ratio'], row['old_ns'][0] / 1e3,
                   row['predicted_ns'] / 1e3, row['new_ns'][0] / 1e3,
-                  row['off_pct'], '' if row['ok'] else '*'))
+                  row['off_pct'], '' if row['ok'] else '*',
+                  min(r['off_pct'] for r in row['rounds']),
+                  max(r['off_pct'] for r in row['rounds']), row['added_ns']))
     report['profiler'] = {}
     for path in sorted(glob.glob(named('profiler', '*'))):
         said, why = payoff(kmb, path, '--ratio', '0.5', '--range', 'step',

@@ -99,6 +99,7 @@ kmb_status kmbi_take_counters(kmbi_run *run) {
     params.metrics = read;
     params.metric_count = 1;
   }
+  if (run->p.flags & KMB_BENCH_KEEP_COUNTERS) params.flags = KMB_COUNTERS_KEEP;
   /* What was timed is timed: its tracer would keep another one out. */
   kmbi_plan_close(run, run->plan);
   run->plan = NULL;

@@ -15,7 +15,8 @@ enum { AXES_LIMIT = 64, PAIRS_LIMIT = 1024, ROUNDS_LIMIT = 1000 };
               KMB_BENCH_NO_CONFIRM | KMB_BENCH_NO_CEILINGS |               \
               KMB_BENCH_REQUIRE_TIMER | KMB_BENCH_REQUIRE_CACHE |          \
               KMB_BENCH_REQUIRE_LAUNCH | KMB_BENCH_REQUIRE_CHECK |         \
-              KMB_BENCH_CONFIRM_COLD | KMB_BENCH_COUNTERS))
+              KMB_BENCH_CONFIRM_COLD | KMB_BENCH_COUNTERS |                \
+              KMB_BENCH_KEEP_COUNTERS))
 
 static kmb_status check_number(double value, const char *name) {
   if (value >= 0 && isfinite(value)) return KMB_OK;

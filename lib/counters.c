@@ -21,8 +21,8 @@ static kmb_status read_params(const kmb_counters_params *caller,
                                          caller, "kmb_counters_params")
                           : KMB_OK;
   if (status) return status;
-  if (p->flags & ~(uint32_t)KMB_COUNTERS_LIST || p->replay < KMB_REPLAY_AUTO ||
-      p->replay > KMB_REPLAY_GRAPH)
+  if (p->flags & ~(uint32_t)(KMB_COUNTERS_LIST | KMB_COUNTERS_KEEP) ||
+      p->replay < KMB_REPLAY_AUTO || p->replay > KMB_REPLAY_GRAPH)
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
                      "kmb_counters_params: a flag or a replay mode that libkmb "
                      "%s does not know",
@@ -137,7 +137,8 @@ static kmb_status collect(kmbi_run *run, const kmb_counters_params *p,
                                        .metrics = p->metrics,
                                        .metric_count = p->metric_count,
                                        .ranges = c->ranges,
-                                       .replay = c->info.replay};
+                                       .replay = c->info.replay,
+                                       .flags = p->flags & KMB_COUNTERS_KEEP};
   bool graph = run->p.graphs || run->p.launch_mode == KMB_LAUNCH_GRAPH;
   kmb_plan_desc desc;
   void *session = NULL;
@@ -178,6 +179,16 @@ static kmb_status take(kmbi_run *run, const kmb_counters_params *p,
   return status ? status : collect(run, p, c);
 }
 
+/* Nothing is kept of a session that something failed beside. */
+static void give_up(kmbi_run *run) {
+  const kmb_backend_ops *ops = run->device->ops;
+  kmbi_error_state error;
+  kmbi_error_save(&error);
+  if (KMBI_HAS(ops, counters_release))
+    (void)ops->counters_release(run->device->self);
+  kmbi_error_restore(&error);
+}
+
 kmb_status kmbi_counters_take(kmbi_run *run, const kmb_counters_params *caller,
                               bool launches, kmb_counters **out) {
   const kmb_backend_ops *ops = run->device->ops;
@@ -193,6 +204,7 @@ kmb_status kmbi_counters_take(kmbi_run *run, const kmb_counters_params *caller,
   c = create(run->device);
   if (!c) return kmbi_fail(KMB_ERR_NOMEM, "no memory for counters");
   status = take(run, &params, launches, c);
+  if (status) give_up(run);
   if (status)
     kmb_counters_destroy(c);
   else
@@ -234,6 +246,16 @@ kmb_status kmb_counters_read(kmb_device *device, const kmb_bench_params *bench,
   kmbi_callback_failed(status, &before);
   kmbi_device_note(device, status);
   kmbi_run_release(&run);
+  kmbi_device_leave(device);
+  return status;
+}
+
+kmb_status kmb_counters_release(kmb_device *device) {
+  kmb_status status = kmbi_device_enter(device, "kmb_counters_release");
+  if (status) return status;
+  if (KMBI_HAS(device->ops, counters_release))
+    status = device->ops->counters_release(device->self);
+  kmbi_device_note(device, status);
   kmbi_device_leave(device);
   return status;
 }

@@ -460,26 +460,55 @@ static bool read_group(const kmbi_json *object, const char *const *keys,
 
 static kmb_status read_code_counts(const reader *r, const kmbi_json *object,
                                    kmb_code_kernel *k) {
-  static const char *const keys[] = {"launches",        "dynamic_shared_bytes",
-                                     "registers",       "static_shared_bytes",
-                                     "local_bytes",     "max_threads",
-                                     "blocks_per_unit", "code_offset",
-                                     "code_bytes"};
-  uint64_t *const numbers[] = {&k->launches,        &k->dynamic_shared_bytes,
-                               &k->registers,       &k->static_shared_bytes,
-                               &k->local_bytes,     &k->max_threads,
-                               &k->blocks_per_unit, &k->code_offset,
-                               &k->code_bytes};
-  bool launched = false, asked = false, fits = false, placed = false;
-  if (!read_group(object, keys, numbers, 2, &launched) || !launched ||
-      !read_group(object, keys + 2, numbers + 2, 4, &asked) ||
-      !read_group(object, keys + 6, numbers + 6, 1, &fits) ||
-      !read_group(object, keys + 7, numbers + 7, 2, &placed))
-    return bad(r, "code",
-               "a kernel needs the counts launches and dynamic_shared_bytes; "
-               "its attributes are there together or not at all");
-  if (asked) k->flags |= KMB_CODE_HAS_ATTRIBUTES;
-  if (fits) k->flags |= KMB_CODE_HAS_OCCUPANCY;
+  static const char *const keys[] = {"launches",
+                                     "dynamic_shared_bytes",
+                                     "registers",
+                                     "static_shared_bytes",
+                                     "local_bytes",
+                                     "max_threads",
+                                     "blocks_per_unit",
+                                     "code_offset",
+                                     "code_bytes",
+                                     "scalar_registers",
+                                     "accumulator_registers",
+                                     "spilled_registers",
+                                     "spilled_scalar_registers"};
+  uint64_t *const numbers[] = {&k->launches,
+                               &k->dynamic_shared_bytes,
+                               &k->registers,
+                               &k->static_shared_bytes,
+                               &k->local_bytes,
+                               &k->max_threads,
+                               &k->blocks_per_unit,
+                               &k->code_offset,
+                               &k->code_bytes,
+                               &k->scalar_registers,
+                               &k->accumulator_registers,
+                               &k->spilled_registers,
+                               &k->spilled_scalar_registers};
+  /* The first group has to be there; what stands in `flag` says of the others
+   * that they are. */
+  static const struct {
+    size_t count;
+    uint32_t flag;
+  } groups[] = {{2, 0},
+                {4, KMB_CODE_HAS_ATTRIBUTES},
+                {1, KMB_CODE_HAS_OCCUPANCY},
+                {2, 0},
+                {1, KMB_CODE_HAS_SCALARS},
+                {1, KMB_CODE_HAS_ACCUMULATORS},
+                {2, KMB_CODE_HAS_SPILLS}};
+  size_t at = 0;
+  for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+    bool known = false;
+    if (!read_group(object, keys + at, numbers + at, groups[g].count, &known) ||
+        (!g && !known))
+      return bad(r, "code",
+                 "a kernel needs the counts launches and dynamic_shared_bytes; "
+                 "its attributes are there together or not at all");
+    if (known) k->flags |= groups[g].flag;
+    at += groups[g].count;
+  }
   return KMB_OK;
 }
 

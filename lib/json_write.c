@@ -311,6 +311,7 @@ static void put_code_texts(list *members, const kmb_code_kernel *k) {
 static void put_code_counts(list *members, const kmb_code_kernel *k) {
   bool asked = k->flags & KMB_CODE_HAS_ATTRIBUTES;
   bool fits = k->flags & KMB_CODE_HAS_OCCUPANCY;
+  bool spills = k->flags & KMB_CODE_HAS_SPILLS;
   const struct {
     const char *key;
     uint64_t count;
@@ -325,6 +326,12 @@ static void put_code_counts(list *members, const kmb_code_kernel *k) {
       {"blocks_per_unit", k->blocks_per_unit, fits},
       {"code_offset", k->code_offset, k->code_bytes != 0},
       {"code_bytes", k->code_bytes, k->code_bytes != 0},
+      {"scalar_registers", k->scalar_registers,
+       k->flags & KMB_CODE_HAS_SCALARS},
+      {"accumulator_registers", k->accumulator_registers,
+       k->flags & KMB_CODE_HAS_ACCUMULATORS},
+      {"spilled_registers", k->spilled_registers, spills},
+      {"spilled_scalar_registers", k->spilled_scalar_registers, spills},
   };
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     if (!counts[i].known) continue;

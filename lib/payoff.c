@@ -15,6 +15,9 @@ static kmb_status no_memory(void) {
 
 /* Arguments. */
 
+/* By recording, to a call: a millisecond. */
+#define MOST_ADDED 1e6
+
 /* Beyond it, it is no comparison of two kernels, and lengths overflow. */
 #define LARGEST 1e6
 
@@ -109,6 +112,11 @@ static kmb_status read_params(const kmb_payoff_params *params,
                        "kmb_payoff_params: a flag or word is set that libkmb "
                        "%s does not know",
                        KMB_VERSION);
+  if (!status && !(copy->added_ns >= 0 && copy->added_ns <= MOST_ADDED))
+    status = kmbi_fail(KMB_ERR_INVALID,
+                       "kmb_payoff_params: recording cannot have added %g ns "
+                       "to a call",
+                       copy->added_ns);
   copy->hooks = NULL;
   return status ? status : check_shapes(copy);
 }
@@ -290,19 +298,15 @@ static uint64_t count_steps(const kmb_gaps *select) {
   return count;
 }
 
-static bool knows_added(const kmb_trace *trace) {
-  return trace->driver_added || trace->runtime_added;
-}
-
 static kmb_status predict(kmb_payoff *payoff) {
   kmb_payoff_summary *s = &payoff->summary;
   kmbi_replay replay;
-  bool good = kmbi_replay_create(&replay, &payoff->select);
+  bool good = kmbi_replay_create(&replay, &payoff->select, &payoff->params);
   if (good) {
     bool host = replay.trace->calls.count > 0;
     s->recorded_ns = kmbi_replay_run(
         &replay, host ? KMBI_REPLAY_RECORDED : KMBI_REPLAY_FREE, 1);
-    s->step_ns = host && knows_added(replay.trace)
+    s->step_ns = host && replay.driver_added + replay.runtime_added > 0
                      ? kmbi_replay_run(&replay, KMBI_REPLAY_HOST, 1)
                      : s->recorded_ns;
     predict_step(payoff, &replay);

@@ -33,7 +33,8 @@ typedef struct kmbi_replay {
   uint64_t waits;
   /* What each kind of dependency takes at least. */
   double stream_lag, launch_lag, wait_lag, sync_lag;
-  bool relieved; /* what recording added to calls is taken off */
+  double driver_added, runtime_added; /* to a call, by recording */
+  bool relieved;                      /* that is taken off */
 } kmbi_replay;
 
 /* Where none is seen to hold an operation up, in ns. */
@@ -53,7 +54,8 @@ typedef enum kmbi_replay_mode {
 } kmbi_replay_mode;
 
 /* False without memory; release it even so. */
-bool kmbi_replay_create(kmbi_replay *replay, const kmb_gaps *select);
+bool kmbi_replay_create(kmbi_replay *replay, const kmb_gaps *select,
+                        const kmb_payoff_params *params);
 void kmbi_replay_release(kmbi_replay *replay);
 /* The steps' length with launches of the target scaled. */
 double kmbi_replay_run(kmbi_replay *replay, kmbi_replay_mode mode,

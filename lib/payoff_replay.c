@@ -54,7 +54,7 @@ static double added_to(const kmbi_replay *r, const kmbi_call *call) {
   if (!r->relieved) return 0;
   const kmbi_name *name = kmbi_name_at(trace, call->name);
   bool runtime = name->size >= 4 && memcmp(name->text, "cuda", 4) == 0;
-  return (double)(runtime ? trace->runtime_added : trace->driver_added);
+  return runtime ? r->runtime_added : r->driver_added;
 }
 
 /* The thread's next call, which is no part of another: what lies between two
@@ -332,12 +332,18 @@ static uint64_t origin_of(const kmb_trace *trace) {
   return origin;
 }
 
-bool kmbi_replay_create(kmbi_replay *r, const kmb_gaps *select) {
-  *r = (kmbi_replay){.trace = select->trace,
-                     .select = select,
-                     .memory = &select->memory,
-                     .windows = select->windows ? select->window_count : 1,
-                     .origin = origin_of(select->trace)};
+bool kmbi_replay_create(kmbi_replay *r, const kmb_gaps *select,
+                        const kmb_payoff_params *params) {
+  double added = params->added_ns;
+  const kmb_trace *trace = select->trace;
+  *r = (kmbi_replay){
+      .trace = select->trace,
+      .select = select,
+      .memory = &select->memory,
+      .windows = select->windows ? select->window_count : 1,
+      .driver_added = added > 0 ? added : (double)trace->driver_added,
+      .runtime_added = added > 0 ? added : (double)trace->runtime_added,
+      .origin = origin_of(trace)};
   if (!allocate(r) || !find_before(r)) return false;
   for (uint32_t i = 0; i < r->trace->ops.count; i++)
     r->end[i] = end_of(r, i);

@@ -188,6 +188,21 @@ static void note_shapes(kmb_payoff *payoff) {
                  "measured at one of them at most");
 }
 
+static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
+  const char *text =
+      payoff->params.added_ns > 0
+          ? kmbi_arena_format(&payoff->arena,
+                              "%.0f ns to each call of the host",
+                              payoff->params.added_ns)
+          : kmbi_arena_format(
+                &payoff->arena,
+                "%llu ns to each call of the driver and %llu ns to each of the "
+                "runtime",
+                (unsigned long long)trace->driver_added,
+                (unsigned long long)trace->runtime_added);
+  return text ? text : "";
+}
+
 static void note_limits(kmb_payoff *payoff) {
   kmb_payoff_summary *s = &payoff->summary;
   const kmb_trace *trace = payoff->select.trace;
@@ -207,11 +222,8 @@ static void note_limits(kmb_payoff *payoff) {
     note(payoff,
          kmbi_arena_format(
              &payoff->arena,
-             "recorded it took %s: recording adds %llu ns to each call of the "
-             "driver and %llu ns to each of the runtime, which is taken off",
-             time_text(payoff, s->recorded_ns),
-             (unsigned long long)trace->driver_added,
-             (unsigned long long)trace->runtime_added));
+             "recorded it took %s: recording adds %s, which is taken off",
+             time_text(payoff, s->recorded_ns), added_text(payoff, trace)));
   if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
     note(payoff, "the ratio came without an interval: the prediction has none "
                  "of its own");

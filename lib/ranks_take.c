@@ -41,30 +41,16 @@ static kmb_status say_overdue(const kmbi_run *run, int32_t rank) {
                    (unsigned long long)ranks->comm->sequence);
 }
 
-/* The cause may be a failure that another rank tells in the same exchange. */
-static kmb_status cause(const kmbi_run *run, kmb_status status) {
-  const kmbi_ranks *ranks = &run->ranks;
-  for (uint32_t r = 0; !ranks->comm->poison && r < ranks->size; r++) {
-    const kmbi_record *heard = &ranks->comm->heard[r];
-    if (r == ranks->rank || !heard->status || heard->status == KMB_ERR_TIMEOUT)
-      continue;
-    return kmbi_fail(heard->status, "rank %u failed at step \"%s\": %s",
-                     (unsigned)r, kmbi_comm_stage(heard->stage),
-                     heard->message);
-  }
-  return status;
-}
-
 kmb_status kmbi_ranks_overdue(void *ctx, int32_t rank) {
   kmbi_run *run = ctx;
   kmbi_ranks *ranks = &run->ranks;
   kmb_status status = say_overdue(run, rank);
   if (!ranks->failed) {
-    /* All began to wait at once: who is here comes about now. */
+    /* All began to wait at once: who is here comes about now. One that failed
+     * says so in the same exchange, and is the cause. */
     ranks->deadline_ns = 0.1 * ranks->align.deadline_ns + OVERDUE_NS;
     status = kmbi_ranks_give(run, KMBI_SAY_SAMPLE, status, NULL, 0, same(run));
     ranks->deadline_ns = 0;
-    status = cause(run, status);
     ranks->failed = true;
   }
   if (!ranks->comm->poison)

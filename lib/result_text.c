@@ -509,6 +509,20 @@ static void put_ranks(const block *b) {
   }
 }
 
+/* What of its registers only AMD's code objects tell. */
+static void put_amd_registers(const block *b, const kmb_code_kernel *k) {
+  if (k->flags & KMB_CODE_HAS_SCALARS)
+    kmbi_text_format(b->to, ", %llu scalar",
+                     (unsigned long long)k->scalar_registers);
+  if (k->flags & KMB_CODE_HAS_ACCUMULATORS)
+    kmbi_text_format(b->to, ", %llu accumulator",
+                     (unsigned long long)k->accumulator_registers);
+  if (k->flags & KMB_CODE_HAS_SPILLS)
+    kmbi_text_format(b->to, ", %llu and %llu scalar spilled",
+                     (unsigned long long)k->spilled_registers,
+                     (unsigned long long)k->spilled_scalar_registers);
+}
+
 static void put_kernel(const block *b, const kmb_code_kernel *k) {
   const char *name = k->demangled ? k->demangled : k->name;
   size_t fit = kmbi_utf8_fit(name, NAME_WIDTH);
@@ -516,8 +530,10 @@ static void put_kernel(const block *b, const kmb_code_kernel *k) {
   kmbi_text_format(b->to, "%.*s%s", (int)fit, name, name[fit] ? "…" : "");
   if (*k->arch) kmbi_text_format(b->to, " for %s", k->arch);
   if (k->flags & KMB_CODE_HAS_ATTRIBUTES) {
-    kmbi_text_format(b->to, ": %llu registers, local %llu B, shared %llu B",
-                     (unsigned long long)k->registers,
+    kmbi_text_format(b->to, ": %llu registers",
+                     (unsigned long long)k->registers);
+    put_amd_registers(b, k);
+    kmbi_text_format(b->to, ", local %llu B, shared %llu B",
                      (unsigned long long)k->local_bytes,
                      (unsigned long long)k->static_shared_bytes);
     kmbi_text_format(b->to, " and %llu B dynamic",

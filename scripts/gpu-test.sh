@@ -283,8 +283,14 @@ counters_part() {
     "$out/counters.json" "$out/counters-ncu.csv" "$out/counters-beside.json"
   # What CUPTI's own calls cost, and what a session disturbs that stays open.
   run 40 profiler "$folder/gpu_profiler" "$out/profiler.json"
-  run 60 profiler_beside "$folder/gpu_profiler" beside \
-    "$out/profiler-beside.json"
+  # And whether ncu finds the counters while the library keeps a session.
+  beside=''
+  [ -n "$ncu" ] && beside="env LD_LIBRARY_PATH='$callers' '$ncu' \
+--cache-control none --clock-control none --target-processes all --csv \
+--page raw --metrics dram__bytes_read.sum env \
+LD_LIBRARY_PATH='$LD_LIBRARY_PATH' '$folder/gpu_counters' launch"
+  run 90 profiler_beside env KMB_TEST_BESIDE="$beside" "$folder/gpu_profiler" \
+    beside "$out/profiler-beside.json"
 }
 
 peers_part() {

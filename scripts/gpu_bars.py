@@ -113,6 +113,14 @@ def counters(b):
           whole >= 6 or None)
 
 
+def kept(b):
+    """Whether a session that stays enabled keeps others from the counters."""
+    for row in b.read('profiler-beside')['beside']:
+        b.add('another process\'s profiler %s, kernels' % row['when'],
+              row['kernels'], row['said'] or 'shown; it ended with %d' %
+              row['code'], True)
+
+
 def ceilings(b):
     ours, theirs = b.read('ceilings', 'peers_ceilings')
     value = {c['name']: c['value'] for c in ours['ceilings']}
@@ -204,7 +212,8 @@ def own_bars(name):
 
 
 PARTS = {'accuracy': accuracy, 'moves': cold, 'cost': cost, 'open': opens,
-         'hip_on_cuda': hip, 'counters-beside': counters, 'ceilings': ceilings,
+         'hip_on_cuda': hip, 'counters-beside': counters,
+         'profiler-beside': kept, 'ceilings': ceilings,
          'record': record, 'compare': compare, 'code': code,
          'code_gpu': own_bars('code_gpu'),
          'peers_torch': own_bars('peers_torch'),

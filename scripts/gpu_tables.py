@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 RESULTS = os.path.join(ROOT, 'bench', 'results')
-PAGES = ['docs/cuda.md', 'docs/roofline.md', 'docs/counters.md',
+PAGES = ['docs/cuda.md', 'docs/code.md', 'docs/roofline.md', 'docs/counters.md',
          'docs/compare.md', 'docs/payoff.md', 'docs/embedding.md',
          'docs/multi-gpu.md', 'README.md']
 # What gpu-test.sh calls it, and we.
@@ -287,17 +287,50 @@ def torch_peers():
             data['triton'], source(data, 'peers-torch'))
 
 
+# Title, metric, and what its numbers are divided by.
+COUNTED = [
+    ('Compute (SM) %', 'sm__throughput.avg.pct_of_peak_sustained_elapsed', 1),
+    ('Memory %',
+     'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed', 1),
+    ('L2 Hit Rate %', 'lts__t_sector_hit_rate.pct', 1),
+    ('Achieved Occupancy %',
+     'sm__warps_active.avg.pct_of_peak_sustained_active', 1),
+    ('DRAM read, MB', 'dram__bytes_read.sum', 1e6),
+    ('DRAM written, MB', 'dram__bytes_write.sum', 1e6)]
+
+
+def pair(figure, unit):
+    """Ours beside theirs; in bold if they are too far apart, in brackets if
+    that is not judged."""
+    numbers = ['%.4g' % (figure[who] / unit) if who in figure else '–'
+               for who in ('ours', 'ncu')]
+    form = '**%s / %s**' if figure['ok'] is False else \
+        '%s / %s' if 'allowed' in figure else '(%s / %s)'
+    return form % tuple(numbers)
+
+
 def counters():
     data = recorded('counters')
-    rows = [[r['name'] + ', ' + r['state'], '`%s`' % f['metric'],
-             '%.6g' % f['ours'] if 'ours' in f else '–',
-             '%.6g' % f['ncu'] if 'ncu' in f else '–',
-             '±%.3g' % f['allowed'] if 'allowed' in f else f.get('bar', '–'),
-             {True: 'yes', False: 'no'}.get(f['ok'], 'not known')]
-            for r in data['counters'] for f in r['figures']]
-    return '%s\n\n%s.' % (
-        table(['kernel', 'figure', 'libkmb', 'Nsight Compute', 'bar', 'held'],
-              rows), source(data, 'counters'))
+    metrics = {metric for _, metric, _ in COUNTED}
+    beside, own = [], []
+    for row in data['counters']:
+        title = '%s, %s' % (row['name'], row['state'])
+        figures = {f['metric']: f for f in row['figures']}
+        if metrics & set(figures):
+            beside.append([title, us(row.get('time_us'))] + [
+                pair(figures.get(metric, {'ok': None}), unit)
+                for _, metric, unit in COUNTED])
+        own += [[title, f['metric'],
+                 '–' if 'ours' not in f else 'yes' if f['ours'] is True else
+                 'no' if f['ours'] is False else '%.6g' % f['ours'],
+                 f.get('bar', '–'),
+                 {True: 'yes', False: '**no**'}.get(f['ok'], 'not known')]
+                for f in row['figures'] if f['metric'] not in metrics]
+    return '%s\n\n%s\n\n%s.' % (
+        table(['libkmb / Nsight Compute', 'µs'] +
+              [title for title, _, _ in COUNTED], beside),
+        table(['kernel', 'figure', 'libkmb', 'bar', 'held'], own),
+        source(data, 'counters'))
 
 
 def compared():
@@ -387,7 +420,40 @@ def gemm_rs():
         ran_on(data, 'gemm-rs'))
 
 
-MADE = {'payoff': payoff, 'torch_peers': torch_peers, 'counters': counters,
+SHOWN = re.compile('.*mma|(global|generic|local)_(load|store)|utma|ublk|ldgsts')
+
+
+def made_of(classes):
+    """Matrix units and memory traffic, of all classes of instructions."""
+    return ', '.join('%s: %d' % (key.replace('_', ' '), count)
+                     for key, count in classes.items() if SHOWN.match(key))
+
+
+def code():
+    data = recorded('code')
+    ran = [(bar['name'], one) for bar in data['bars']
+           for kernel in bar.get('kernels', []) for one in kernel.get('code', [])]
+    rows = [[name, '`%s`' % one['name'], str(one.get('registers', '–')),
+             made_of(one.get('classes', {})) or '–',
+             ', '.join(f['flag'] for f in one.get('flags', [])) or '–']
+            for name, one in ran]
+    parts = [table(['what ran', 'kernel', 'registers', 'instructions',
+                    'flags'], rows)]
+    copies = [['`%s`' % name, us(c['us']), '%.0f' % c['gb_s'],
+               '%.1f%%' % c['sol_pct'], c['timer'], c['cache']]
+              for name, c in data.get('times', {}).items()]
+    if copies:
+        parts.append('What that is worth, 64 MiB copied:\n\n' + table(
+            ['copy', 'µs', 'GB/s', 'of the limit', 'timer', 'cache'], copies))
+    held = [bar for bar in data['bars'] if 'cuobjdump' in bar]
+    if held:
+        parts.append('The image that was captured of a library %s the one that '
+                     'cuobjdump takes out of it.' % (
+                         'is' if held[0]['ok'] else 'is not'))
+    return '%s\n\n%s.' % ('\n\n'.join(parts), source(data, 'code'))
+
+
+MADE = {'payoff': payoff, 'code': code, 'torch_peers': torch_peers, 'counters': counters,
         'compared': compared, 'ranks': ranks, 'allreduce': allreduce,
         'gemm_rs': gemm_rs, 'release_skew': release_skew,
         'ceilings': ceilings, 'accuracy': accuracy, 'raw': raw, 'peers': peers, 'cold': cold,

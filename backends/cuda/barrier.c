@@ -150,7 +150,7 @@ static kmb_status late(kmbi_cuda *self, kmbi_cu_stream stream,
     host->error_restore(host->ctx, &said);
     return status;
   }
-  self->lost = true;
+  kmbi_cuda_lose(self);
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "cuda:%d is lost to this process: %.200s",
                         self->ordinal, said.message);

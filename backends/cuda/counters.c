@@ -31,6 +31,8 @@ typedef struct counters {
   const kmbi_cuda_metrics *metrics;
   kmb_replay replay;
   size_t ranges;
+  bool keep;      /* stay enabled afterwards */
+  bool taken_up;  /* what an earlier call kept */
   void *profiler; /* while it is enabled */
   uint8_t *data;  /* what was counted */
   size_t data_bytes;
@@ -123,6 +125,7 @@ kmb_status kmbi_cuda_counters_open(void *opened, const kmb_plan_desc *desc,
     *c = (counters){.self = self,
                     .replay = request->replay,
                     .ranges = request->ranges,
+                    .keep = request->flags & KMB_COUNTERS_KEEP,
                     .since = kmbi_cuda_now()};
     status = get_api(c);
     if (!status) status = be_alone(c);
@@ -160,6 +163,14 @@ void kmbi_cuda_counters_close(void *opened, void *session) {
 
 /* The profiler. */
 
+static kmb_status initialise_data(counters *c) {
+  kmbi_range_data image =
+      KMBI_PROFILER_PARAMS(kmbi_range_data, image, .profiler = c->profiler,
+                           .bytes = c->data_bytes, .image = c->data);
+  memset(c->data, 0, c->data_bytes);
+  return CALL(c, cuptiRangeProfilerCounterDataImageInitialize, &image);
+}
+
 static kmb_status make_data(counters *c) {
   const kmb_host *host = c->self->host;
   kmbi_range_data_size size = KMBI_PROFILER_PARAMS(
@@ -175,23 +186,10 @@ static kmb_status make_data(counters *c) {
                           "bytes)",
                           c->ranges, size.bytes);
   c->data_bytes = size.bytes;
-  memset(c->data, 0, c->data_bytes);
-  kmbi_range_data image =
-      KMBI_PROFILER_PARAMS(kmbi_range_data, image, .profiler = c->profiler,
-                           .bytes = c->data_bytes, .image = c->data);
-  return CALL(c, cuptiRangeProfilerCounterDataImageInitialize, &image);
+  return initialise_data(c);
 }
 
-static kmb_status enable(counters *c) {
-  kmbi_range_enable on = KMBI_PROFILER_PARAMS(
-      kmbi_range_enable, profiler, .context = c->self->space->context);
-  kmb_status status = CALL(c, cuptiRangeProfilerEnable, &on);
-  ended(c, ENABLE);
-  if (status) return status;
-  c->profiler = on.profiler;
-  status = make_data(c);
-  ended(c, DATA);
-  if (status) return status;
+static kmb_status configure(counters *c) {
   bool whole = c->replay == KMB_REPLAY_GRAPH;
   bool kernel = c->replay == KMB_REPLAY_KERNEL;
   kmbi_range_config config = KMBI_PROFILER_PARAMS(
@@ -204,12 +202,19 @@ static kmb_status enable(counters *c) {
   return CALL(c, cuptiRangeProfilerSetConfig, &config);
 }
 
+static kmb_status set_up(counters *c) {
+  kmb_status status = make_data(c);
+  ended(c, DATA);
+  if (!status) status = configure(c);
+  ended(c, CONFIGURE);
+  return status;
+}
+
 static kmb_status disable(counters *c, kmb_status status) {
   const kmb_host *host = c->self->host;
-  kmbi_range_disable off = KMBI_PROFILER_PARAMS(kmbi_range_disable, profiler,
-                                                .profiler = c->profiler);
   if (c->profiler && !c->self->lost) {
-    kmbi_cupti_result result = c->api->cuptiRangeProfilerDisable(&off);
+    kmbi_cupti_result result = kmbi_cuda_session_disable(
+        c->self, c->self->space->context, c->profiler);
     if (!status)
       status = kmbi_cuda_profiler_check(c->self, result,
                                         "cuptiRangeProfilerDisable");
@@ -218,6 +223,66 @@ static kmb_status disable(counters *c, kmb_status status) {
   if (c->data) host->free(host->ctx, c->data, c->data_bytes);
   c->data = NULL;
   return status;
+}
+
+/* The session that an earlier call kept, set for this one; its data stay until
+ * there are others. What does not serve any more is ended: the log says so. */
+static kmb_status take_up(counters *c) {
+  const kmb_host *host = c->self->host;
+  kmbi_cuda_kept kept;
+  if (c->self->kept.context != c->self->space->context)
+    return kmbi_cuda_kept_end(c->self, true);
+  if (!kmbi_cuda_kept_take(c->self, &kept)) return KMB_OK;
+  bool same = kept.metrics == c->metrics && kept.ranges == c->ranges &&
+              kept.replay == c->replay;
+  c->profiler = kept.profiler;
+  if (same) {
+    c->data = kept.data;
+    c->data_bytes = kept.data_bytes;
+  }
+  kmb_status status = same ? initialise_data(c) : set_up(c);
+  if (!same) host->free(host->ctx, kept.data, kept.data_bytes);
+  c->taken_up = !status;
+  if (!status) return KMB_OK;
+  host->log(host->ctx, KMB_LOG_DEBUG,
+            "counters: the session that was kept serves no more");
+  (void)disable(c, status);
+  return status == KMB_ERR_NOMEM ? status : KMB_OK;
+}
+
+static kmb_status enable(counters *c) {
+  kmb_status status = take_up(c);
+  ended(c, DATA);
+  if (status || c->taken_up) return status;
+  kmbi_cuda_kept_end_others(c->self, false);
+  kmbi_range_enable on = KMBI_PROFILER_PARAMS(
+      kmbi_range_enable, profiler, .context = c->self->space->context);
+  status = CALL(c, cuptiRangeProfilerEnable, &on);
+  ended(c, ENABLE);
+  if (status) return status;
+  c->profiler = on.profiler;
+  return set_up(c);
+}
+
+/* Disabled, or kept for the next call: in the primary context alone, which is
+ * held as long as the device is. */
+static kmb_status finish(counters *c, kmb_status status) {
+  kmbi_cuda *self = c->self;
+  if (status || !c->keep || self->space != &self->primary)
+    return disable(c, status);
+  kmbi_cuda_kept_put(self, &(kmbi_cuda_kept){.context = self->space->context,
+                                             .profiler = c->profiler,
+                                             .metrics = c->metrics,
+                                             .data = c->data,
+                                             .data_bytes = c->data_bytes,
+                                             .ranges = c->ranges,
+                                             .replay = c->replay});
+  return KMB_OK;
+}
+
+kmb_status kmbi_cuda_counters_release(void *opened) {
+  kmbi_cuda *self = opened;
+  return kmbi_cuda_kept_end(self, true);
 }
 
 /* Passes. */
@@ -374,10 +439,9 @@ kmb_status kmbi_cuda_counters_collect(void *opened, void *session,
     (void)self->driver->cuCtxResetPersistingL2Cache();
   c->since = kmbi_cuda_now();
   status = enable(c);
-  ended(c, CONFIGURE);
   if (!status) status = passes(c);
   if (!status) status = read_values(c, emit, user);
-  status = disable(c, status);
+  status = finish(c, status);
   ended(c, DISABLE);
   if (!status) say_steps(c, "read", ENABLE, DISABLE);
   kmbi_cuda_leave(self, before);

@@ -32,7 +32,7 @@ kmb_status kmbi_cuda_check(kmbi_cuda *self, kmbi_cu_result result,
   kmb_status status = kmbi_cuda_status_of(result);
   if (self->driver->cuGetErrorName(result, &name) || !name) name = "unknown";
   if (self->driver->cuGetErrorString(result, &text) || !text) text = "";
-  if (status == KMB_ERR_LOST) self->lost = true;
+  if (status == KMB_ERR_LOST) kmbi_cuda_lose(self);
   return KMBI_CUDA_FAIL(self, status, (int64_t)result,
                         "%s failed: %s (%u), %s%s", call, name, result, text,
                         status == KMB_ERR_LOST
@@ -86,6 +86,7 @@ static void close_cuda(void *opened) {
   if (!self) return;
   const kmb_host *host = self->host;
   bool ours = self->pid == getpid();
+  (void)kmbi_cuda_kept_end(self, ours);
   kmbi_cuda_metrics_drop(self, ours && !self->lost);
   /* What is lost may never answer: it is abandoned, as is all in a child. */
   if (ours && !self->lost && self->retained) {
@@ -262,6 +263,7 @@ static const kmb_backend_ops ops = {
     .counters_collect = kmbi_cuda_counters_collect,
     .counters_close = kmbi_cuda_counters_close,
     .occupancy = kmbi_cuda_occupancy,
+    .counters_release = kmbi_cuda_counters_release,
 };
 
 const kmb_backend_ops *kmbi_backend_cuda(void) {

@@ -71,6 +71,17 @@ typedef struct kmbi_cuda_bias {
 
 enum { KMBI_CUDA_BIASES = 16, KMBI_CUDA_REASONS = 16 };
 
+/* A session of counters that is enabled and counts nothing (kept.c). */
+typedef struct kmbi_cuda_kept {
+  kmbi_cu_context context;
+  void *profiler;                          /* NULL: there is none */
+  const struct kmbi_cuda_metrics *metrics; /* it is set for these, and so on */
+  uint8_t *data;
+  size_t data_bytes, ranges;
+  kmb_replay replay;
+  int32_t unused;
+} kmbi_cuda_kept;
+
 typedef struct kmbi_cuda {
   const kmb_host *host;
   const kmbi_cu_driver *driver;
@@ -95,7 +106,9 @@ typedef struct kmbi_cuda {
   bool lost; /* nothing is asked of the driver any more */
   bool nvml_tried;
   struct kmbi_cuda_metrics *metrics; /* of counters, the latest first */
-  bool blocking, blocking_known;     /* launches wait for their kernels */
+  kmbi_cuda_kept kept;
+  struct kmbi_cuda *next_kept;   /* of the process's devices that keep one */
+  bool blocking, blocking_known; /* launches wait for their kernels */
   uint64_t ungated_said[KMBI_CUDA_REASONS]; /* hashes of what was logged */
   /* A launch that was held up behind a closed gate, while the stream is open.
    */
@@ -256,6 +269,24 @@ kmb_status kmbi_cuda_counters_collect(void *self, void *session,
                                       kmb_counter_fn emit, void *user,
                                       uint64_t *taken);
 void kmbi_cuda_counters_close(void *self, void *session);
+kmb_status kmbi_cuda_counters_release(void *self);
+
+/* kept.c */
+/* Disables a session in its context, and says how that went. */
+kmbi_cupti_result kmbi_cuda_session_disable(const kmbi_cuda *self,
+                                            kmbi_cu_context context,
+                                            void *profiler);
+/* Keeps a session; its data are the device's from now on. */
+void kmbi_cuda_kept_put(kmbi_cuda *self, const kmbi_cuda_kept *session);
+/* Takes it up again; its data are the caller's then. False: there is none. */
+bool kmbi_cuda_kept_take(kmbi_cuda *self, kmbi_cuda_kept *session);
+/* Ends this device's; in a forked child, and of a lost one, it is abandoned. */
+kmb_status kmbi_cuda_kept_end(kmbi_cuda *self, bool ours);
+/* Ends those of other handles: of the same GPU, or `all`. */
+void kmbi_cuda_kept_end_others(kmbi_cuda *self, bool all);
+/* Nothing more is asked of the device, by anybody. */
+void kmbi_cuda_lose(kmbi_cuda *self);
+
 kmb_status kmbi_cuda_occupancy(void *self, const kmb_shape *shape,
                                kmb_occupancy *occupancy);
 

@@ -75,11 +75,10 @@ __device__ static long long before(u64 theirs, u64 ours, u64 waited, u32 looks,
   return (mine | other) & 1 ? apart : apart / 2;
 }
 
-/* Thread 0 gives how long this rank came before the last. */
+/* Thread 0 gives how long this rank came before the last; `most` is shared. */
 __device__ static void barrier(const u64 *peers, u64 mine, u64 limit, u64 *out,
                                u32 *bad, u32 rank, u32 size, u32 sequence,
-                               u64 start) {
-  __shared__ unsigned long long most;
+                               u64 start, unsigned long long *most) {
   u32 peer = (u32)thread_index(), looks = 0;
   u64 theirs = 0, ours = mine + (u64)peer * 128, seen_at = 0;
   if (peer < size && peer != rank) {
@@ -89,15 +88,15 @@ __device__ static void barrier(const u64 *peers, u64 mine, u64 limit, u64 *out,
     if (!looks) *bad = peer + 1;
   }
   if (!out) return;
-  if (thread_index() == 0) most = 0;
+  if (thread_index() == 0) *most = 0;
   __syncthreads();
   if (looks) {
     long long apart =
         before(theirs, ours, seen_at - start, looks, sequence, start + limit);
-    if (apart > 0) atomicMax(&most, (unsigned long long)apart);
+    if (apart > 0) atomicMax(most, (unsigned long long)apart);
   }
   __syncthreads();
-  if (thread_index() == 0) *out = most;
+  if (thread_index() == 0) *out = *most;
 }
 
 /* A barrier between devices: each rank has 128 bytes for every rank. A thread
@@ -109,7 +108,9 @@ __device__ static void barrier(const u64 *peers, u64 mine, u64 limit, u64 *out,
 extern "C" __global__ void kmb_barrier(const u64 *peers, u64 mine, u64 limit,
                                        u64 *out, u32 *bad, u32 rank, u32 size,
                                        u32 sequence) {
-  barrier(peers, mine, limit, out, bad, rank, size, sequence, now_ns());
+  u64 start = now_ns();
+  __shared__ unsigned long long most;
+  barrier(peers, mine, limit, out, bad, rank, size, sequence, start, &most);
 }
 
 /* The steps of the timer that a kernel sees. */

@@ -81,7 +81,7 @@ static kmb_status wait_for(kmbi_cuda *self, kmbi_cu_event event) {
   kmb_status status = KMB_OK;
   if (kmbi_cuda_passes_within(self, event, self->deadline_ns, &status))
     return status;
-  self->lost = true;
+  kmbi_cuda_lose(self);
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "what a session marked on cuda:%d did not end within "
                         "%g s: the device is lost to this process and what it "

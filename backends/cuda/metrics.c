@@ -197,6 +197,7 @@ static bool is_same(const kmbi_cuda_metrics *m, const kmb_counter_request *r) {
 static void drop(kmbi_cuda *self, kmbi_cuda_metrics *m, bool ours) {
   const kmb_host *host = self->host;
   kmbi_cuda_failure failure;
+  if (self->kept.metrics == m) (void)kmbi_cuda_kept_end(self, ours);
   const kmbi_profiler_api *api = ours ? kmbi_cuda_profiler(&failure) : NULL;
   kmbi_host_deinitialize p =
       KMBI_PROFILER_PARAMS(kmbi_host_deinitialize, host, .host = m->host);

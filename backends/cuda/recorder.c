@@ -259,6 +259,9 @@ kmb_status kmbi_cuda_record_begin(void *opened, const kmb_record_params *params,
   r->names.most = NAMES;
   r->limit = params->row_limit ? params->row_limit : ROW_LIMIT;
   r->with_calls = !(params->flags & KMB_RECORD_NO_CALLS);
+  /* What a recording would see of an enabled session is not known. */
+  (void)kmbi_cuda_kept_end(self, true);
+  kmbi_cuda_kept_end_others(self, true);
   kmb_status status = begin(self, r);
   if (status)
     destroy(self, r);

@@ -47,7 +47,7 @@ kmb_status kmbi_cuda_finish(kmbi_cuda *self, kmbi_cu_stream stream) {
   kmb_status status = KMB_OK;
   if (kmbi_cuda_ends_within(self, stream, self->deadline_ns, &status))
     return status;
-  self->lost = true;
+  kmbi_cuda_lose(self);
   return KMBI_CUDA_FAIL(self, KMB_ERR_LOST, 0,
                         "work on cuda:%d did not end within %g s: the device "
                         "is lost to this process and what it holds there is "

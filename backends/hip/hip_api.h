@@ -79,6 +79,11 @@ enum {
 };
 
 enum {
+  /* Of a function. */
+  KMBI_HIP_FUNC_MAX_THREADS = 0,
+  KMBI_HIP_FUNC_SHARED = 1,
+  KMBI_HIP_FUNC_LOCAL = 3,
+  KMBI_HIP_FUNC_REGISTERS = 4,
   KMBI_HIP_STREAM_NON_BLOCKING = 1,
   KMBI_HIP_STREAM_PER_THREAD = 2, /* as a handle */
   KMBI_HIP_EVENT_DEFAULT = 0,
@@ -135,6 +140,11 @@ enum {
     (kmbi_hip_function function, unsigned grid_x, unsigned grid_y,             \
      unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,    \
      unsigned shared, kmbi_hip_stream stream, void **arguments, void **extra)) \
+  X(kmbi_hip_result, hipFuncGetAttribute, OPTIONAL,                            \
+    (int *value, kmbi_hip_enum attribute, kmbi_hip_function function))         \
+  X(kmbi_hip_result, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,       \
+    OPTIONAL,                                                                  \
+    (int *blocks, kmbi_hip_function function, int threads, size_t shared))     \
   X(kmbi_hip_result, hipStreamCreateWithFlags, REQUIRED,                       \
     (kmbi_hip_stream * stream, unsigned flags))                                \
   X(kmbi_hip_result, hipStreamDestroy, REQUIRED, (kmbi_hip_stream stream))     \

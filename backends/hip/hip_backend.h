@@ -223,6 +223,11 @@ void kmbi_hip_plan_findings(void *self, void *plan, kmb_find_fn find,
 kmb_status kmbi_hip_bias_of(void *self, const kmb_choice *choice,
                             uint64_t batch, double *ns, double *uncertainty_ns);
 
+/* code.c */
+kmb_status kmbi_hip_code_begin(void *self, void **capture);
+kmb_status kmbi_hip_code_end(void *self, void *capture,
+                             const kmb_code_sink *sink);
+
 /* barrier.c */
 kmb_status kmbi_hip_barrier_open(void *self, const kmb_barrier_desc *desc,
                                  void **barrier);

@@ -21,9 +21,11 @@ static kmbi_hip_failure failed = {0, KMB_ERR_UNAVAILABLE,
                                   "anything in the process uses HIP"};
 static bool tried;
 static kmbi_prof_id context, buffer;
-static kmbi_prof_id symbols; /* context of the kernels' names, always on */
-static unsigned tracing;     /* runs that are traced now: at most one */
-static unsigned quiet;       /* runs that must not be */
+static kmbi_prof_id symbols;  /* context of the kernels' names, always on */
+static kmbi_prof_id launches; /* of what is enqueued */
+static kmbi_prof_status launches_refused;
+static unsigned tracing; /* runs that are traced now: at most one */
+static unsigned quiet;   /* runs that must not be */
 static kmbi_hip_op *ops;
 static size_t op_count, op_capacity;
 static uint64_t dropped;
@@ -86,12 +88,24 @@ static void take_records(kmbi_prof_id of, kmbi_prof_id from,
 }
 
 /* Without them kernels have no names, and are traced all the same. */
-static void ask_for_names(void) {
-  static const uint32_t operations[] = {KMBI_PROF_KERNEL_SYMBOL};
-  if (!prof.create_context(&symbols) &&
-      !prof.configure_callback(symbols, KMBI_PROF_CODE_OBJECT, operations, 1,
-                               kmbi_hip_names_take, NULL))
-    (void)prof.start(symbols);
+static kmbi_prof_status ask_for_names(void) {
+  static const uint32_t operations[] = {KMBI_PROF_OBJECT,
+                                        KMBI_PROF_KERNEL_SYMBOL};
+  kmbi_prof_status status = prof.create_context(&symbols);
+  if (!status)
+    status = prof.configure_callback(symbols, KMBI_PROF_CODE_OBJECT, operations,
+                                     2, kmbi_hip_names_take, NULL);
+  return status ? status : prof.start(symbols);
+}
+
+/* A launch whose code has no name is of no use. */
+static void ask_for_launches(kmbi_prof_status status) {
+  static const uint32_t operations[] = {KMBI_PROF_ENQUEUE};
+  if (!status) status = prof.create_context(&launches);
+  if (!status)
+    status = prof.configure_callback(launches, KMBI_PROF_DISPATCH, operations,
+                                     1, kmbi_hip_code_launched, NULL);
+  launches_refused = status;
 }
 
 /* Called by rocprofiler while it is configured; no call of HIP is allowed. */
@@ -115,7 +129,7 @@ static int initialize(void (*finalize)(uint32_t), void *user) {
                     "rocprofiler-sdk refuses to trace kernels (%u)", status);
   else
     failed.status = KMB_OK;
-  ask_for_names();
+  ask_for_launches(ask_for_names());
   return status || !valid ? -1 : 0;
 }
 
@@ -189,26 +203,51 @@ static void leave(unsigned *ours) {
   pthread_mutex_unlock(&lock);
 }
 
-kmb_status kmbi_hip_trace_begin(kmbi_hip *self) {
+/* Whether rocprofiler was configured. */
+static kmb_status check(kmbi_hip *self) {
   pthread_mutex_lock(&once);
   kmbi_hip_failure failure = failed;
   pthread_mutex_unlock(&once);
-  if (failure.status)
-    return KMBI_HIP_FAIL(self, failure.status, failure.vendor, "%s",
-                         failure.text);
+  if (!failure.status) return KMB_OK;
+  return KMBI_HIP_FAIL(self, failure.status, failure.vendor, "%s",
+                       failure.text);
+}
+
+static kmb_status begin(kmbi_hip *self, kmbi_prof_id which) {
   if (!enter(&tracing, &quiet, true))
     return KMBI_HIP_FAIL(self, KMB_ERR_BUSY, 0,
                          "another thread measures, which tracing would "
                          "disturb");
-  kmbi_prof_status status = prof.start(context);
+  kmbi_prof_status status = prof.start(which);
   if (!status) return KMB_OK;
   leave(&tracing);
   return KMBI_HIP_FAIL(self, KMB_ERR_UNAVAILABLE, (int64_t)status,
                        "rocprofiler_start_context failed with %u", status);
 }
 
+kmb_status kmbi_hip_trace_begin(kmbi_hip *self) {
+  kmb_status status = check(self);
+  return status ? status : begin(self, context);
+}
+
 void kmbi_hip_trace_end(void) {
   (void)prof.stop(context);
+  leave(&tracing);
+}
+
+kmb_status kmbi_hip_launches_begin(kmbi_hip *self) {
+  kmb_status status = check(self);
+  if (status) return status;
+  if (launches_refused)
+    return KMBI_HIP_FAIL(self, KMB_ERR_UNSUPPORTED, (int64_t)launches_refused,
+                         "this rocprofiler-sdk does not tell of code objects "
+                         "and of launches as they are enqueued (%u)",
+                         launches_refused);
+  return begin(self, launches);
+}
+
+void kmbi_hip_launches_end(void) {
+  (void)prof.stop(launches);
   leave(&tracing);
 }
 

@@ -1,6 +1,7 @@
 /* The part of rocprofiler-sdk that is used, declared by us. Records are read
  * through a prefix, which versions 0.5 to 1.x have in common but where it is
- * said. */
+ * said; what is told of code objects and dispatches is as version 1.0 has it in
+ * its callback_tracing.h and fwd.h. */
 #ifndef KMB_BACKENDS_HIP_TRACE_API_H
 #define KMB_BACKENDS_HIP_TRACE_API_H
 
@@ -21,8 +22,13 @@ enum {
   KMBI_PROF_KERNEL_DISPATCH = 11,
   /* Of callbacks. */
   KMBI_PROF_CODE_OBJECT = 10,
+  KMBI_PROF_OBJECT = 1,
   KMBI_PROF_KERNEL_SYMBOL = 2,
-  KMBI_PROF_LOAD = 1
+  KMBI_PROF_DISPATCH = 12,
+  KMBI_PROF_ENQUEUE = 1,
+  KMBI_PROF_LOAD = 1, /* phases */
+  KMBI_PROF_ENTER = 1,
+  KMBI_PROF_STORED_IN_MEMORY = 2
 };
 
 typedef struct kmbi_prof_header {
@@ -55,7 +61,8 @@ typedef struct kmbi_prof_event {
   uint64_t rest[4];
 } kmbi_prof_event;
 
-/* The last words of it, and a prefix of what `payload` of a symbol is. */
+/* The last words of it, and prefixes of what `payload` is of a symbol, of a
+ * code object, of a dispatch. */
 typedef struct kmbi_prof_subject {
   uint32_t kind, operation, phase, unused;
   const void *payload;
@@ -64,7 +71,27 @@ typedef struct kmbi_prof_subject {
 typedef struct kmbi_prof_symbol {
   uint64_t size, kernel, code_object;
   const char *name;
+  uint64_t handle;
+  uint32_t argument_bytes, argument_align;
+  uint32_t group_bytes, private_bytes; /* fixed ones */
 } kmbi_prof_symbol;
+
+typedef struct kmbi_prof_object {
+  uint64_t size, code_object, agent, hsa_agent;
+  const char *uri;
+  uint64_t loaded_at, loaded_bytes, loaded_delta;
+  uint32_t storage, unused;
+  uint64_t base, bytes; /* of the file in memory, if it is stored there */
+} kmbi_prof_object;
+
+typedef struct kmbi_prof_dispatch {
+  uint64_t size, start, end;
+  struct {
+    uint64_t size, agent, queue, kernel, dispatch;
+    uint32_t private_bytes, group_bytes; /* what is asked for at launch, too */
+    uint32_t block[3], grid[3];          /* in threads */
+  } info;
+} kmbi_prof_dispatch;
 
 typedef void (*kmbi_prof_event_fn)(kmbi_prof_event event, void *data,
                                    void *user);

@@ -1,4 +1,4 @@
-/* Names of kernels, as rocprofiler-sdk tells them when their code is loaded. */
+/* Kernels, as rocprofiler-sdk tells of them when their code is loaded. */
 #include "trace.h"
 
 #include <pthread.h>
@@ -7,8 +7,9 @@
 enum { WITH_ANCESTOR = 10000 /* version 1.0: a word more */ };
 
 typedef struct entry {
-  uint64_t kernel;
+  uint64_t kernel, object;
   char *name;
+  uint32_t group_bytes, unused;
 } entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,29 +64,46 @@ static void keep(const kmbi_prof_symbol *s) {
   char *name = known || !has_room() ? NULL : kernel_name(s->name);
   if (!name) return;
   memmove(entries + at + 1, entries + at, (count - at) * sizeof *entries);
-  entries[at] = (entry){s->kernel, name};
+  entries[at] = (entry){s->kernel, s->code_object, name, s->group_bytes, 0};
   count++;
 }
 
-void kmbi_hip_names_take(kmbi_prof_event event, void *data, void *user) {
+kmbi_prof_subject kmbi_hip_subject_of(const kmbi_prof_event *event) {
   kmbi_prof_subject subject;
+  pthread_mutex_lock(&lock);
+  memcpy(&subject, event->rest + (has_ancestor ? 1 : 0), sizeof subject);
+  pthread_mutex_unlock(&lock);
+  return subject;
+}
+
+void kmbi_hip_names_take(kmbi_prof_event event, void *data, void *user) {
+  const kmbi_prof_subject subject = kmbi_hip_subject_of(&event);
+  const kmbi_prof_symbol *s = subject.payload;
   (void)data;
   (void)user;
+  if (subject.kind != KMBI_PROF_CODE_OBJECT ||
+      subject.phase != KMBI_PROF_LOAD || !s)
+    return;
+  if (subject.operation == KMBI_PROF_OBJECT)
+    kmbi_hip_code_loaded(subject.payload);
+  if (subject.operation != KMBI_PROF_KERNEL_SYMBOL || !s->name) return;
   pthread_mutex_lock(&lock);
-  memcpy(&subject, event.rest + (has_ancestor ? 1 : 0), sizeof subject);
-  const kmbi_prof_symbol *s = subject.payload;
-  if (subject.kind == KMBI_PROF_CODE_OBJECT &&
-      subject.operation == KMBI_PROF_KERNEL_SYMBOL &&
-      subject.phase == KMBI_PROF_LOAD && s && s->name)
-    keep(s);
+  keep(s);
   pthread_mutex_unlock(&lock);
 }
 
-const char *kmbi_hip_name_of(uint64_t kernel) {
+bool kmbi_hip_symbol_of(uint64_t kernel, kmbi_hip_symbol *symbol) {
   pthread_mutex_lock(&lock);
   size_t at = place_of(kernel);
-  const char *name =
-      at < count && entries[at].kernel == kernel ? entries[at].name : NULL;
+  bool known = at < count && entries[at].kernel == kernel;
+  if (known)
+    *symbol = (kmbi_hip_symbol){entries[at].name, entries[at].object,
+                                entries[at].group_bytes};
   pthread_mutex_unlock(&lock);
-  return name;
+  return known;
+}
+
+const char *kmbi_hip_name_of(uint64_t kernel) {
+  kmbi_hip_symbol symbol;
+  return kmbi_hip_symbol_of(kernel, &symbol) ? symbol.name : NULL;
 }

@@ -317,7 +317,7 @@ typedef struct kmb_counter_request {
   uint64_t ranges;   /**< the most there will be: kernels of an iteration, of
                           KMB_REPLAY_GRAPH 1 */
   kmb_replay replay; /**< never AUTO */
-  int32_t reserved;
+  uint32_t flags;    /**< KMB_COUNTERS_KEEP or 0 */
 } kmb_counter_request;
 
 /** Takes one value: of range `range`, in order of launch, and of a metric by
@@ -508,6 +508,10 @@ typedef struct kmb_backend_ops {
   /** What is known of it, such as its library's version, for the result; ""
    *  if nothing is. Optional. */
   const char *(*barrier_text)(void *self, void *barrier);
+
+  /** Ends what KMB_COUNTERS_KEEP keeps, whatever it returns; without it a
+   *  backend keeps nothing. Optional. */
+  kmb_status (*counters_release)(void *self);
 } kmb_backend_ops;
 
 /** Entry of a backend: returns its table, which is never changed or freed, or

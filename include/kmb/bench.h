@@ -106,7 +106,9 @@ enum {
   KMB_BENCH_CONFIRM_COLD = 1u << 9,
   /** After timing, read the preset `sol` of hardware counters (kmb/counters.h),
    *  which confirms the cache state too. */
-  KMB_BENCH_COUNTERS = 1u << 10
+  KMB_BENCH_COUNTERS = 1u << 10,
+  /** With one of these two: KMB_COUNTERS_KEEP. */
+  KMB_BENCH_KEEP_COUNTERS = 1u << 11
 };
 
 /** What to measure and how. Only `launch` (or `graphs`) is required. Strings

@@ -37,7 +37,15 @@ enum {
 };
 
 enum {
-  KMB_COUNTERS_LIST = 1u << 0 /**< list kernels and count passes, read none */
+  KMB_COUNTERS_LIST = 1u << 0, /**< list kernels and count passes, read none */
+  /** The vendor's session stays enabled after the call, which makes the next
+   *  one on this device shorter. Nothing is counted meanwhile, but the GPU's
+   *  counters are held: other processes' profilers may not get them. It ends
+   *  with the next call without this flag, with kmb_counters_release(), with
+   *  the device, with any failure, and where something else of this process
+   *  needs it to. In a context of the caller's, which a stream may bring,
+   *  nothing is kept. */
+  KMB_COUNTERS_KEEP = 1u << 1
 };
 
 /** What to read. Zero means the default. */
@@ -186,6 +194,20 @@ KMB_API kmb_status kmb_counters_read(kmb_device *device,
                                      const kmb_bench_params *bench,
                                      const kmb_counters_params *params,
                                      kmb_counters **counters);
+
+/** Ends what KMB_COUNTERS_KEEP keeps of a device, which gives the GPU's
+ *  counters back. Nothing is kept afterwards, whatever is returned.
+ *  @param device  an open device, of any backend
+ *  @retval KMB_ERR_INVALID  NULL
+ *  @retval KMB_ERR_BUSY     the device is in use
+ *  @retval KMB_ERR_VENDOR   the vendor's library failed
+ *  @retval KMB_ERR_LOST     work on the device did not end
+ *  @retval KMB_ERR_FORKED   the device belongs to the parent process
+ *  @return KMB_OK, also if there is nothing
+ *  @thread the device's user
+ *  @blocks a hundredth of a second
+ *  @since 0.1 */
+KMB_API kmb_status kmb_counters_release(kmb_device *device);
 
 /** Frees counters.
  *  @param counters  a handle or NULL

@@ -18,6 +18,7 @@
 
 #include <kmb/cpp/base.hpp>
 #include <kmb/cpp/bench.hpp>
+#include <kmb/cpp/code.hpp>
 #include <kmb/cpp/comm.hpp>
 #include <kmb/cpp/compare.hpp>
 #include <kmb/cpp/counters.hpp>

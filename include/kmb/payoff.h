@@ -80,6 +80,9 @@ typedef struct kmb_payoff_params {
   const char *range;
   uint32_t flags; /**< KMB_PAYOFF_ALL_NAMES, … */
   uint32_t reserved;
+  /** What recording added to each call of the host, where that was measured;
+   *  0: what the trace says of it. */
+  double added_ns;
   /* Of KMB_PAYOFF_ONE_SHAPE: blocks of the grid, threads of a block. */
   uint32_t grid_x, grid_y, grid_z;
   uint32_t block_x, block_y, block_z;

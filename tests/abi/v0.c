@@ -190,9 +190,13 @@ VALUE(KMB_BENCH_REQUIRE_LAUNCH, 128);
 VALUE(KMB_BENCH_REQUIRE_CHECK, 256);
 VALUE(KMB_BENCH_CONFIRM_COLD, 512);
 VALUE(KMB_BENCH_COUNTERS, 1024);
+VALUE(KMB_BENCH_KEEP_COUNTERS, 2048);
 VALUE(KMB_CODE_HASH_SIZE, 65);
 VALUE(KMB_CODE_HAS_ATTRIBUTES, 1);
 VALUE(KMB_CODE_HAS_OCCUPANCY, 2);
+VALUE(KMB_CODE_HAS_SCALARS, 4);
+VALUE(KMB_CODE_HAS_ACCUMULATORS, 8);
+VALUE(KMB_CODE_HAS_SPILLS, 16);
 ENTRY(KMB_VALUE_NAME, 1, TEXT);
 ENTRY(KMB_VALUE_TIME, 2, F64);
 ENTRY(KMB_VALUE_RAW_MEDIAN, 3, F64);
@@ -500,6 +504,7 @@ VALUE(KMB_REPLAY_LAUNCH, 1);
 VALUE(KMB_REPLAY_KERNEL, 2);
 VALUE(KMB_REPLAY_GRAPH, 3);
 VALUE(KMB_COUNTERS_LIST, 1);
+VALUE(KMB_COUNTERS_KEEP, 2);
 VALUE(KMB_COUNTERS_SOL_DRAM_READ, 0);
 VALUE(KMB_COUNTERS_SOL_DRAM_WRITE, 1);
 VALUE(KMB_COUNTERS_SOL_OCCUPANCY, 2);
@@ -757,7 +762,11 @@ MEMBER(kmb_code_kernel, file, 136, 8, const char *);
 MEMBER(kmb_code_kernel, code_hash, 144, 8, const char *);
 MEMBER(kmb_code_kernel, code_offset, 152, 8, uint64_t);
 MEMBER(kmb_code_kernel, code_bytes, 160, 8, uint64_t);
-GROWS(kmb_code_kernel, 168);
+MEMBER(kmb_code_kernel, scalar_registers, 168, 8, uint64_t);
+MEMBER(kmb_code_kernel, accumulator_registers, 176, 8, uint64_t);
+MEMBER(kmb_code_kernel, spilled_registers, 184, 8, uint64_t);
+MEMBER(kmb_code_kernel, spilled_scalar_registers, 192, 8, uint64_t);
+GROWS(kmb_code_kernel, 200);
 
 MEMBER(kmb_code_info, struct_size, 0, 8, size_t);
 MEMBER(kmb_code_info, kernels, 8, 8, uint64_t);
@@ -1284,13 +1293,14 @@ MEMBER(kmb_payoff_params, kernel, 16, 8, const char *);
 MEMBER(kmb_payoff_params, range, 24, 8, const char *);
 MEMBER(kmb_payoff_params, flags, 32, 4, uint32_t);
 MEMBER(kmb_payoff_params, reserved, 36, 4, uint32_t);
-MEMBER(kmb_payoff_params, grid_x, 40, 4, uint32_t);
-MEMBER(kmb_payoff_params, grid_y, 44, 4, uint32_t);
-MEMBER(kmb_payoff_params, grid_z, 48, 4, uint32_t);
-MEMBER(kmb_payoff_params, block_x, 52, 4, uint32_t);
-MEMBER(kmb_payoff_params, block_y, 56, 4, uint32_t);
-MEMBER(kmb_payoff_params, block_z, 60, 4, uint32_t);
-GROWS(kmb_payoff_params, 64);
+MEMBER(kmb_payoff_params, added_ns, 40, 8, double);
+MEMBER(kmb_payoff_params, grid_x, 48, 4, uint32_t);
+MEMBER(kmb_payoff_params, grid_y, 52, 4, uint32_t);
+MEMBER(kmb_payoff_params, grid_z, 56, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_x, 60, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_y, 64, 4, uint32_t);
+MEMBER(kmb_payoff_params, block_z, 68, 4, uint32_t);
+GROWS(kmb_payoff_params, 72);
 
 MEMBER(kmb_payoff_summary, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_summary, verdict, 8, 8, const char *);
@@ -1573,6 +1583,7 @@ SIGNATURE(kmb_comparison_write_json, int32_t (*)(const kmb_comparison *,
     int32_t (*)(void *, const void *, size_t), void *));
 SIGNATURE(kmb_counters_read, int32_t (*)(kmb_device *,
     const kmb_bench_params *, const kmb_counters_params *, kmb_counters **));
+SIGNATURE(kmb_counters_release, int32_t (*)(kmb_device *));
 SIGNATURE(kmb_counters_destroy, void (*)(kmb_counters *));
 SIGNATURE(kmb_counters_get_info, int32_t (*)(const kmb_counters *,
     kmb_counters_info *));
@@ -1781,6 +1792,7 @@ static const function functions[] = {
     (function)kmb_comparison_write_text,
     (function)kmb_comparison_write_json,
     (function)kmb_counters_read,
+    (function)kmb_counters_release,
     (function)kmb_counters_destroy,
     (function)kmb_counters_get_info,
     (function)kmb_counters_row_count,
@@ -1842,7 +1854,7 @@ int main(void) {
   for (size_t i = 0; i < count; i++)
     if (!functions[i]) return 1;
   printf("%zu functions\n", count);
-  return count == 168 ? 0 : 1;
+  return count == 169 ? 0 : 1;
 }
 /* NOLINTEND(bugprone-sizeof-expression) */
 /* clang-format on */

@@ -219,7 +219,7 @@ MEMBER(kmb_counter_request, metrics, 8, 8, const char *const *);
 MEMBER(kmb_counter_request, metric_count, 16, 8, uint64_t);
 MEMBER(kmb_counter_request, ranges, 24, 8, uint64_t);
 MEMBER(kmb_counter_request, replay, 32, 4, int32_t);
-MEMBER(kmb_counter_request, reserved, 36, 4, int32_t);
+MEMBER(kmb_counter_request, flags, 36, 4, uint32_t);
 GROWS(kmb_counter_request, 40);
 
 MEMBER(kmb_backend_ops, struct_size, 0, 8, size_t);
@@ -312,7 +312,8 @@ MEMBER(kmb_backend_ops, barrier_time, 392, 8, int32_t (*)(void *, void *,
     void *, const kmb_align *, double *));
 MEMBER(kmb_backend_ops, barrier_close, 400, 8, void (*)(void *, void *));
 MEMBER(kmb_backend_ops, barrier_text, 408, 8, const char *(*)(void *, void *));
-GROWS(kmb_backend_ops, 416);
+MEMBER(kmb_backend_ops, counters_release, 416, 8, int32_t (*)(void *));
+GROWS(kmb_backend_ops, 424);
 
 SIGNATURE(kmb_backend_entry_1, const kmb_backend_ops *(*)(void));
 

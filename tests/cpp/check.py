@@ -2,7 +2,7 @@
 """Compiles kmb.hpp and its parts by themselves, and the tests of this folder,
 and runs these against the library that was built.
 
-usage: check.py some|all INCLUDE_DIR LIBRARY TRACES_DIR C_COMPILER...
+usage: check.py some|all INCLUDE_DIR LIBRARY TRACES_DIR PLUGIN C_COMPILER...
 
 "some" takes the C++ compiler that belongs to the C compiler, as C++17, with and
 without exceptions, and of the headers kmb.hpp alone; "all" every compiler that
@@ -50,19 +50,20 @@ def headers_alone(command, names, folder):
 
 
 def program(command, throwing, arguments, folder):
-    """Builds and runs; `arguments` are the library's path and the traces."""
-    library, traces = arguments
+    """Builds and runs; `arguments` are the library's path and what the tests
+    take."""
+    library, *given = arguments
     files = ['main.cc'] + (['returns.cc'] if throwing else [])
     path = os.path.join(folder, 'tests')
     run(command + [os.path.join(HERE, f) for f in files] +
         ['-o', path, library, '-Wl,-rpath,' + os.path.dirname(library)], path)
-    run([path, traces], path)
+    run([path] + given, path)
 
 
 def main():
     everything = sys.argv[1] == 'all'
-    include, library, traces = sys.argv[2:5]
-    found = compilers(sys.argv[5:], everything)
+    include, library, traces, plugin = sys.argv[2:6]
+    found = compilers(sys.argv[6:], everything)
     if not found:
         print('no C++ compiler was found (Debian package g++)')
         return SKIPPED
@@ -81,7 +82,7 @@ def main():
                     if everything or not way:
                         headers_alone(command, names, folder)
                     program(command, '-fno-exceptions' not in way,
-                            (library, traces), folder)
+                            (library, traces, plugin), folder)
                 print('ok', ' '.join([compiler, 'c++' + standard] + way))
     return 0
 

@@ -1,9 +1,12 @@
 /* Processes of one host that measure together over shared memory, and what
  * happens when one of them is killed. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "../plugin/engine.h"
 
 #include "comm_board.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -277,9 +280,11 @@ static void what_a_killed_run_left_is_cleared_away(void) {
 static void misses_the_others(int rank, int size) {
   kmb_comm *comm = NULL;
   kmb_comm_params p = limits(0.2);
+  const bool had_stdin = fcntl(0, F_GETFD) >= 0;
   REQUIRE_STATUS(kmb_comm_shm_create(name, rank, size, &p, &comm),
                  KMB_ERR_TIMEOUT);
   REQUIRE(!comm);
+  REQUIRE_EQ(fcntl(0, F_GETFD) >= 0, had_stdin);
   REQUIRE_HAS(kmb_last_error(NULL, NULL),
               rank ? "rank 0 did not make" : "rank 1, 2 did not come");
 }
@@ -291,6 +296,21 @@ static void ranks_that_do_not_come_are_named(void) {
   fresh_name();
   child = start(misses_the_others, 1, 3);
   await(&child, 1, -1);
+}
+
+/* Memory of that name that no rank 0 made, or has not made yet. */
+static void nobody_sits_down_at_what_is_no_board(void) {
+  const off_t sizes[] = {0, 8, 1 << 20};
+  for (int i = 0; i < 3; i++) {
+    fresh_name();
+    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    REQUIRE(fd >= 0);
+    REQUIRE_EQ(ftruncate(fd, sizes[i]), 0);
+    close(fd);
+    pid_t child = start(misses_the_others, 1, 3);
+    await(&child, 1, -1);
+    REQUIRE_EQ(shm_unlink(name), 0);
+  }
 }
 
 static void finds_the_name_in_use(int rank, int size) {
@@ -377,11 +397,10 @@ static void what_happens_before_all_have_met_is_told(void) {
 
 static void only_the_ranks_that_miss_are_named(void) {
   fresh_name();
-  pid_t one = start_in_vain(1, 30, KMB_ERR_TIMEOUT, "did not make");
+  pid_t one = start_in_vain(1, 2.5, KMB_ERR_TIMEOUT, "did not make");
   pid_t zero = start_in_vain(0, 1.5, KMB_ERR_TIMEOUT, "rank 2 did not come");
   await(&zero, 1, -1);
-  REQUIRE_EQ(kill(one, SIGKILL), 0);
-  REQUIRE_EQ(waitpid(one, NULL, 0), one);
+  await(&one, 1, -1);
   fresh_name();
   zero = start_in_vain(0, 30, KMB_OK, "it is killed");
   wait_for_ranks(0);
@@ -422,6 +441,104 @@ static void what_the_system_refuses_is_told(void) {
   REQUIRE_EQ(shm_unlink(name), 0);
   fresh_name();
   run_all(may_not_write, 1, -1); /* and nothing stays behind */
+}
+
+/* These definitions come before the C library's: a call fails with what is
+ * written for it, if not 0. */
+enum { WRITTEN = 16 };
+static int open_errors[WRITTEN], opens, unlink_error;
+
+int shm_open(const char *path, int flags, mode_t mode) {
+  int (*real)(const char *, int, mode_t);
+  *(void **)(&real) = dlsym(RTLD_NEXT, "shm_open");
+  int error = opens < WRITTEN ? open_errors[opens] : 0;
+  opens++;
+  if (!error) return real(path, flags, mode);
+  errno = error;
+  return -1;
+}
+
+int shm_unlink(const char *path) {
+  int (*real)(const char *);
+  *(void **)(&real) = dlsym(RTLD_NEXT, "shm_unlink");
+  int result = real(path);
+  if (!unlink_error) return result;
+  errno = unlink_error;
+  return -1;
+}
+
+static void opened_as(const int *errors, int count, kmb_status want,
+                      const char *words) {
+  kmb_comm *comm = NULL;
+  kmb_comm_params p = limits(5);
+  fresh_name();
+  memset(open_errors, 0, sizeof open_errors);
+  memcpy(open_errors, errors, (size_t)count * sizeof *errors);
+  opens = 0;
+  REQUIRE_STATUS(kmb_comm_shm_create(name, 0, 1, &p, &comm), want);
+  memset(open_errors, 0, sizeof open_errors);
+  REQUIRE_EQ(opens, want ? count : count + 1);
+  if (want) REQUIRE_HAS(kmb_last_error(NULL, NULL), words);
+  kmb_comm_destroy(comm);
+}
+
+/* It is there, and gone when one looks at it: so two more times. */
+static void a_name_that_comes_and_goes_is_tried_again(void) {
+  const int twice[] = {EEXIST, ENOENT, EEXIST, ENOENT};
+  opened_as(twice, 4, KMB_OK, "");
+  const int thrice[] = {EEXIST, ENOENT, EEXIST, ENOENT, EEXIST, ENOENT};
+  opened_as(thrice, 6, KMB_ERR_BUSY, "somebody else keeps making");
+  const int denied[] = {EEXIST, EACCES};
+  opened_as(denied, 2, KMB_ERR_PERM, "shm_open of the shared memory");
+  const int full[] = {ENOSPC};
+  opened_as(full, 1, KMB_ERR_NOMEM, "No space left");
+  const int none[] = {ENOSYS};
+  opened_as(none, 1, KMB_ERR_UNAVAILABLE, "shm_open of the shared memory");
+}
+
+/* What a killed run left is somebody else's to clear away, or already is. */
+static void stale_memory_that_cannot_be_cleared_is_told(void) {
+  const int errors[] = {ENOENT, EACCES};
+  for (int i = 0; i < 2; i++) {
+    kmb_comm *comm = NULL;
+    kmb_comm_params p = limits(5);
+    fresh_name();
+    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    REQUIRE(fd >= 0);
+    close(fd);
+    unlink_error = errors[i];
+    kmb_status status = kmb_comm_shm_create(name, 0, 1, &p, &comm);
+    unlink_error = 0;
+    REQUIRE_EQ(status, i ? KMB_ERR_PERM : KMB_OK);
+    if (i) REQUIRE_HAS(kmb_last_error(NULL, NULL), "shm_unlink of the shared");
+    kmb_comm_destroy(comm);
+  }
+}
+
+/* The first number of a file is a number as any other. */
+static void measures_without_stdin(int rank, int size) {
+  close(0);
+  measures(rank, size);
+  REQUIRE(fcntl(0, F_GETFD) < 0); /* given back */
+}
+
+static void misses_without_stdin(int rank, int size) {
+  close(0);
+  misses_the_others(rank, size);
+  REQUIRE(fcntl(0, F_GETFD) < 0);
+  REQUIRE(fcntl(1, F_GETFD) >= 0); /* and no other is */
+  REQUIRE(fcntl(2, F_GETFD) >= 0);
+}
+
+static void any_number_of_a_file_serves(void) {
+  fresh_name();
+  run_all(measures_without_stdin, 2, -1);
+  fresh_name();
+  pid_t children[1] = {start(misses_without_stdin, 0, 3)};
+  await(children, 1, -1);
+  fresh_name();
+  children[0] = start(misses_without_stdin, 1, 3);
+  await(children, 1, -1);
 }
 
 static void is_alone_and_asks_twice(int rank, int size) {
@@ -516,10 +633,14 @@ int main(void) {
   RUN(a_rank_that_is_killed_in_any_exchange_hangs_nobody);
   RUN(what_a_killed_run_left_is_cleared_away);
   RUN(ranks_that_do_not_come_are_named);
+  RUN(nobody_sits_down_at_what_is_no_board);
   RUN(a_name_and_a_rank_are_taken_once);
   RUN(what_happens_before_all_have_met_is_told);
   RUN(only_the_ranks_that_miss_are_named);
   RUN(what_the_system_refuses_is_told);
+  RUN(a_name_that_comes_and_goes_is_tried_again);
+  RUN(stale_memory_that_cannot_be_cleared_is_told);
+  RUN(any_number_of_a_file_serves);
   RUN(two_ranks_of_one_process_are_refused);
   RUN(without_memory_nothing_is_left);
   return 0;

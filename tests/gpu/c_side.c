@@ -20,7 +20,8 @@ typedef struct c_point {
 
 KMB_API kmb_status c_side_product(const c_point *at, void *stream);
 KMB_API kmb_status c_side_bench(kmb_device *device, const c_point *at,
-                                double max_wall_ns, const char *path);
+                                double max_wall_ns, double warmup_ns,
+                                const char *path);
 
 /* One for both sides, made outside of captures: c_side_product() on any stream
  * comes first. */
@@ -107,7 +108,8 @@ static kmb_status save(const kmb_result *result, const char *path) {
 }
 
 kmb_status c_side_bench(kmb_device *device, const c_point *at,
-                        double max_wall_ns, const char *path) {
+                        double max_wall_ns, double warmup_ns,
+                        const char *path) {
   const char *backend = NULL;
   kmb_buffers *buffers = NULL;
   kmb_result *result = NULL;
@@ -122,6 +124,7 @@ kmb_status c_side_bench(kmb_device *device, const c_point *at,
   p.launch_user = p.setup_user = &point;
   p.buffers = buffers;
   p.max_wall_ns = max_wall_ns;
+  p.warmup_ns = warmup_ns;
   p.flags = KMB_BENCH_NO_CONFIRM;
   if (backend && strcmp(backend, "host") != 0) {
     p.launch_mode = at->plain ? KMB_LAUNCH_PLAIN : KMB_LAUNCH_GRAPH;

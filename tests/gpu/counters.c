@@ -35,6 +35,11 @@ typedef struct work {
 
 static blas *product; /* NULL: there is no cuBLAS */
 
+static uint64_t written_bytes(const shape *s) {
+  if (!s->kernel) return 2 * (uint64_t)TOKENS * ROWS;
+  return s->writes ? s->bytes : 0;
+}
+
 static kmb_status run(const work *w, void *from, void *to, void *stream) {
   uint64_t count = w->s->bytes / 16;
   uint32_t row = (uint32_t)(count / w->s->grid);
@@ -102,7 +107,7 @@ static void print_number(FILE *json, const char *key, bool known,
 }
 
 /* What the library says of where the time went. */
-enum { LINES = 24, LINE = 512 };
+enum { LINES = 48, LINE = 512 };
 static struct {
   char at[LINES][LINE];
   size_t count;
@@ -122,6 +127,8 @@ typedef struct row {
   kmb_counters *counters;
   double ms[2]; /* of the first call, and of the second, the cheaper one */
   int calls;    /* that succeeded */
+  kmb_counters *kept; /* of a call that took up what another had kept */
+  double kept_ms;
   double ratio, time_us;
   bool ratio_known, time_known;
   char error[LINE]; /* the first one; "": none */
@@ -177,9 +184,9 @@ static void print_occupancy(FILE *json, row *r) {
 }
 
 /* The values that are known, by the names of the metrics. */
-static void print_values(FILE *json, const kmb_counters *c) {
+static void print_values(FILE *json, const char *key, const kmb_counters *c) {
   int written = 0;
-  fprintf(json, ",\n   \"metrics\": {");
+  fprintf(json, ",\n   \"%s\": {", key);
 #define PRINT(name, place, metric, unit, text)                             \
   {                                                                        \
     double number = 0;                                                     \
@@ -194,15 +201,22 @@ static void print_values(FILE *json, const kmb_counters *c) {
 
 static void print_row(FILE *json, row *r) {
   static bool second;
-  fprintf(json, "%s\n  {\"name\": \"%s\", \"state\": \"%s\", \"writes\": %s",
+  fprintf(json,
+          "%s\n  {\"name\": \"%s\", \"state\": \"%s\", \"written_bytes\": %llu",
           second ? "," : "", r->s->key, r->state,
-          r->s->writes ? "true" : "false");
+          (unsigned long long)written_bytes(r->s));
   second = true;
   if (r->calls == 2) {
     fprintf(json, ", \"wall_ms\": [%.2f, %.2f]", r->ms[0], r->ms[1]);
     print_info(json, r);
     print_occupancy(json, r);
-    print_values(json, r->counters);
+    print_values(json, "metrics", r->counters);
+  }
+  if (r->kept) {
+    fprintf(json, ",\n   \"kept_ms\": %.2f", r->kept_ms);
+    print_values(json, "metrics_kept", r->kept);
+    printf("%-22s %-5s %.0f ms with a session that was kept\n", r->s->key,
+           r->state, r->kept_ms);
   }
   fprintf(json, ",\n   \"log\": [");
   for (size_t i = 0; i < said.count; i++) {
@@ -227,6 +241,25 @@ static void count(gpu *g, row *r, const kmb_bench_params *p) {
     }
     r->ms[r->calls] = (gpu_now() - began) / 1e6;
   }
+}
+
+/* Once to keep a session, in the other cache state where that makes another
+ * number of each, and once with what was kept. */
+static void count_kept(gpu *g, row *r, kmb_bench_params p) {
+  kmb_counters_params params = kmb_counters_params_init();
+  kmb_counters *first = NULL;
+  kmb_cache_state state = p.cache;
+  params.flags = KMB_COUNTERS_KEEP;
+  if (r->s->bytes <= 8 * MIB)
+    p.cache = state == KMB_CACHE_WARM ? KMB_CACHE_COLD : KMB_CACHE_WARM;
+  kmb_status status = kmb_counters_read(g->device, &p, &params, &first);
+  kmb_counters_destroy(first);
+  p.cache = state;
+  double began = gpu_now();
+  if (!status) status = kmb_counters_read(g->device, &p, &params, &r->kept);
+  r->kept_ms = (gpu_now() - began) / 1e6;
+  if (status) fail(r, "counters, kept");
+  if (kmb_counters_release(g->device)) fail(r, "release");
 }
 
 /* And what a measurement says that confirms its cache state. */
@@ -261,9 +294,11 @@ static bool one(gpu *g, FILE *json, const shape *s, bool warm) {
   p.launch_user = &w;
   p.buffers = buffers;
   count(g, &r, &p);
+  count_kept(g, &r, p);
   confirm(g, &r, &p);
   print_row(json, &r);
   kmb_counters_destroy(r.counters);
+  kmb_counters_destroy(r.kept);
   kmb_buffers_destroy(buffers);
   CU(g, cuMemFree, w.sink);
   return !r.error[0];

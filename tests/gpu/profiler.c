@@ -1,16 +1,22 @@
 /* What the calls of CUPTI's range profiler cost, one by one, and what of a
  * session could serve the next one: JSON to the file that is named, a table to
  * stdout. With "beside" first: how the library's timers read while a session is
- * enabled and nothing is counted. */
+ * enabled and nothing is counted; and what becomes of a command that
+ * KMB_TEST_BESIDE holds, another profiler's with a table of CSV, while the
+ * library keeps a session. */
+#define _GNU_SOURCE /* popen */
 #include <kmb/counters.h>
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "../../backends/cuda/profiler_api.h"
 #include "report.h"
 
 #define MIB (UINT64_C(1) << 20)
+/* Far more than any cache: each session counts as much. */
+#define READ (512 * MIB)
 
 typedef enum call {
   HOST,
@@ -19,6 +25,7 @@ typedef enum call {
   ENABLE,
   DATA,
   CONFIG,
+  FIRST_START,
   START,
   LAUNCH,
   STOP,
@@ -30,9 +37,9 @@ typedef enum call {
 } call;
 
 static const char *const names[CALLS] = {
-    "host object", "metrics", "image",  "enable", "counter data",
-    "configure",   "start",   "launch", "stop",   "decode",
-    "evaluate",    "disable", "drop"};
+    "host object", "metrics",     "image",   "enable", "counter data",
+    "configure",   "first start", "start",   "launch", "stop",
+    "decode",      "evaluate",    "disable", "drop"};
 
 static const char *metrics[] = {
 #define METRIC(name, place, metric, unit, text) [place] = (metric),
@@ -48,23 +55,29 @@ typedef struct session {
   const char *chip;
   size_t count; /* of metrics */
   void *host, *profiler;
-  uint8_t *image, *data;
+  uint8_t *image, *data, *old;
   size_t image_bytes, data_bytes;
   kmbi_cupti_result failed; /* the first one */
   const char *failed_in;
+  double began; /* the call that is being timed */
   double ms[CALLS];
 } session;
 
 #define SIZE(type, last) .size = KMBI_PROFILER_SIZE(type, last)
 
-/* False once one has failed: nothing is called any more. */
+/* False once one has failed: nothing is called any more. The time before the
+ * call is taken before it, as an argument beside it it might not be. */
 #define CALL(s, what, name, params) \
-  ((s)->failed ? false              \
-               : note((s), (what), #name, gpu_now(), (s)->api.name(params)))
+  (begins(s) ? note((s), (what), #name, (s)->api.name(params)) : false)
 
-static bool note(session *s, call what, const char *name, double began,
+static bool begins(session *s) {
+  s->began = gpu_now();
+  return !s->failed;
+}
+
+static bool note(session *s, call what, const char *name,
                  kmbi_cupti_result result) {
-  s->ms[what] += (gpu_now() - began) / 1e6;
+  s->ms[what] += (gpu_now() - s->began) / 1e6;
   if (result) s->failed = result, s->failed_in = name;
   return !result;
 }
@@ -111,14 +124,24 @@ static void enable(session *s) {
 static void disable(session *s) {
   kmbi_range_disable off = {SIZE(kmbi_range_disable, profiler),
                             .profiler = s->profiler};
+  s->began = gpu_now();
   if (s->profiler)
-    note(s, DISABLE, "cuptiRangeProfilerDisable", gpu_now(),
+    note(s, DISABLE, "cuptiRangeProfilerDisable",
          s->api.cuptiRangeProfilerDisable(&off));
   s->profiler = NULL;
   free(s->data);
-  s->data = NULL;
+  free(s->old);
+  s->data = s->old = NULL;
 }
 
+static void empty_data(session *s) {
+  kmbi_range_data data = {SIZE(kmbi_range_data, image), .profiler = s->profiler,
+                          .bytes = s->data_bytes, .image = s->data};
+  memset(s->data, 0, s->data_bytes);
+  CALL(s, DATA, cuptiRangeProfilerCounterDataImageInitialize, &data);
+}
+
+/* The old ones are CUPTI's until it is set for others. */
 static void make_data(session *s) {
   kmbi_range_data_size size = {SIZE(kmbi_range_data_size, bytes),
                                .profiler = s->profiler,
@@ -127,12 +150,11 @@ static void make_data(session *s) {
                                .ranges = 1,
                                .nodes = 1};
   CALL(s, DATA, cuptiRangeProfilerGetCounterDataSize, &size);
-  free(s->data);
+  free(s->old);
+  s->old = s->data;
   s->data = room(size.bytes);
   s->data_bytes = size.bytes;
-  kmbi_range_data data = {SIZE(kmbi_range_data, image), .profiler = s->profiler,
-                          .bytes = size.bytes, .image = s->data};
-  CALL(s, DATA, cuptiRangeProfilerCounterDataImageInitialize, &data);
+  empty_data(s);
 }
 
 static void configure(session *s) {
@@ -152,7 +174,7 @@ static void configure(session *s) {
 }
 
 static void launch(session *s) {
-  uint64_t count = 8 * MIB / 16;
+  uint64_t count = READ / 16;
   void *arguments[] = {&s->from, &s->sink, &count};
   double began = gpu_now();
   CU(s->g, cuLaunchKernel, s->kernel, 1056, 1, 1, 512, 1, 1, 0, s->g->stream,
@@ -168,7 +190,7 @@ static void run_passes(session *s) {
                            .profiler = s->profiler};
     kmbi_range_stop off = {SIZE(kmbi_range_stop, complete),
                            .profiler = s->profiler};
-    if (!CALL(s, START, cuptiRangeProfilerStart, &on)) return;
+    if (!CALL(s, i ? START : FIRST_START, cuptiRangeProfilerStart, &on)) return;
     launch(s);
     CALL(s, STOP, cuptiRangeProfilerStop, &off);
     if (off.complete) return;
@@ -245,9 +267,11 @@ static void costs(session *s, FILE *json) {
     say(s, json, "enabled alone", 0);
     for (int i = 0; i < 3; i++)
       say(s, json, "enabled and host object kept", collect(s));
-    make_data(s);
-    run_passes(s);
-    say(s, json, "setting kept too", evaluate(s));
+    for (int i = 0; i < 3; i++) {
+      empty_data(s);
+      run_passes(s);
+      say(s, json, "setting kept too", evaluate(s));
+    }
     disable(s);
     say(s, json, "disabled alone", 0);
     drop_host(s);
@@ -285,6 +309,86 @@ static void time_all(session *s, FILE *json, const char *when) {
     }
 }
 
+/* Another process. */
+
+typedef struct table {
+  int code, kernels;
+  char said[256]; /* its first error */
+} table;
+
+/* Its lines begin with a quote, and the tests' kernels with "test_". */
+static table run_command(const char *command) {
+  table t = {.code = -1};
+  char line[4096];
+  fflush(NULL);
+  FILE *pipe = popen(command, "r"); // NOLINT(cert-env33-c): the test's own
+  if (!pipe) return t;
+  while (fgets(line, sizeof line, pipe)) {
+    t.kernels += line[0] == '"' && strstr(line, "\"test_") != NULL;
+    if (strncmp(line, "==ERROR==", 9) == 0 && !t.said[0])
+      snprintf(t.said, sizeof t.said, "%.*s", (int)strcspn(line, "\r\n\"\\"),
+               line);
+  }
+  int status = pclose(pipe);
+  if (WIFEXITED(status)) t.code = WEXITSTATUS(status);
+  return t;
+}
+
+static void say_table(FILE *json, const char *when, const table *t) {
+  static bool second;
+  printf("%-28s ended with %d, %d kernels in its table%s%s\n", when, t->code,
+         t->kernels, t->said[0] ? ": " : "", t->said);
+  fprintf(json,
+          "%s\n  {\"when\": \"%s\", \"code\": %d, \"kernels\": %d, "
+          "\"said\": \"%s\"}",
+          second ? "," : "", when, t->code, t->kernels, t->said);
+  second = true;
+}
+
+/* A read of 8 MiB whose session stays, and the bytes from DRAM. */
+static double keep_session(session *s) {
+  kmb_buffers *buffers = move_buffers(s->g, 8 * MIB, false, 0);
+  move_work w = {s->g, s->kernel, s->sink, 8 * MIB, false};
+  kmb_bench_params p = params_for(&modes[0], KMB_CACHE_COLD);
+  kmb_counters_params params = kmb_counters_params_init();
+  kmb_counters *c = NULL;
+  double bytes = -1;
+  p.launch = move_launch;
+  p.launch_user = &w;
+  p.buffers = buffers;
+  params.flags = KMB_COUNTERS_KEEP;
+  if (kmb_counters_read(s->g->device, &p, &params, &c))
+    fprintf(stderr, "keep: %s\n", kmb_last_error(NULL, NULL));
+  else if (kmb_counters_value(c, 0, KMB_COUNTERS_SOL_DRAM_READ, &bytes))
+    bytes = -1;
+  kmb_counters_destroy(c);
+  kmb_buffers_destroy(buffers);
+  return bytes;
+}
+
+/* Alone, while a session is kept, and after it was given back. */
+static void command_beside(session *s, FILE *json) {
+  const char *command =
+      getenv("KMB_TEST_BESIDE"); // NOLINT(concurrency-mt-unsafe)
+  double bytes[2] = {-1, -1};
+  fprintf(json, "\n ],\n \"beside\": [");
+  if (command && *command) {
+    table t = run_command(command);
+    say_table(json, "alone", &t);
+    bytes[0] = keep_session(s);
+    t = run_command(command);
+    say_table(json, "beside a kept session", &t);
+    bytes[1] = keep_session(s);
+    if (kmb_counters_release(s->g->device))
+      fprintf(stderr, "release: %s\n", kmb_last_error(NULL, NULL));
+    t = run_command(command);
+    say_table(json, "after it was given back", &t);
+    printf("the library read %.0f B before it, %.0f B after it\n", bytes[0],
+           bytes[1]);
+  }
+  fprintf(json, "\n ],\n \"kept_read\": [%.0f, %.0f", bytes[0], bytes[1]);
+}
+
 static void beside(session *s, FILE *json) {
   s->count = KMB_COUNTERS_SOL_COUNT;
   time_all(s, json, "before");
@@ -301,6 +405,7 @@ static void beside(session *s, FILE *json) {
   disable(s);
   drop_host(s);
   time_all(s, json, "after");
+  command_beside(s, json);
 }
 
 /* What the library opened; NULL-free, or why not. */
@@ -340,7 +445,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "no range profiler: %s\n", why);
     return 1;
   }
-  CU(&g, cuMemAlloc, &s.from, 8 * MIB);
+  CU(&g, cuMemAlloc, &s.from, READ);
   CU(&g, cuMemAlloc, &s.sink, 64 << 10);
   FILE *json = report_open(&g, argc > 1 + timers ? argv[1 + timers] : NULL);
   fprintf(json, " \"%s\": [", timers ? "timers" : "sessions");

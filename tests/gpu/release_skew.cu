@@ -82,7 +82,8 @@ __global__ void hold_up(u64 ns) {
 __global__ void stamped(const u64 *peers, u64 mine, u64 *out, u32 *bad,
                         u32 rank, u32 sequence) {
   u64 start = now_ns();
-  barrier(peers, mine, 1000000000, out, bad, rank, 2, sequence, start);
+  __shared__ unsigned long long most;
+  barrier(peers, mine, 1000000000, out, bad, rank, 2, sequence, start, &most);
   if (thread_index() == 0 && out) out[1] = start;
 }
 

@@ -259,6 +259,12 @@ def refusals(check, folder, trace):
     check.run([trace] + ratio + ['--kernel', '.', '--all-names'], 0,
               'the step gets')
     check.run([trace] + ratio + ['--json', '--markdown'], 1, 'exclude')
+    for wrong in ('0', '-1', 'x', 'nan'):
+        check.run([trace] + ratio + ['--added', wrong], 1, '--added cannot be')
+    check.run([trace] + ratio + ['--kernel', '.', '--all-names', '--added',
+                                 '50'], 0, 'the step gets')
+    check.run([trace] + ratio + ['--kernel', '.', '--added', '2e6'], 1,
+              'to a call')
     check.run([os.path.join(folder, 'absent')] + ratio, 3, 'absent')
     check.run([trace, os.path.join(folder, 'absent')], 1,
               'absent: No such file')

@@ -3,7 +3,6 @@
 #include "sim.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 enum { TEXT = 1 << 21, LAYERS = 60 };
 
@@ -159,111 +158,6 @@ static void steps_by_range(void) {
 }
 
 /* Without calls of the host the truth lies within what is said. */
-/* `text` as a recording that knows what it added. */
-static kmb_trace *recorded(uint64_t added) {
-  written json = {NULL, 0};
-  kmb_trace *trace = NULL, *again = NULL;
-  REQUIRE_OK(load_as(text, strlen(text), 0, KMB_TRACE_AUTO, &trace));
-  REQUIRE_OK(kmb_trace_write_json(trace, take_bytes, &json));
-  kmb_trace_destroy(trace);
-  const char *rest = strchr(json.data, ',');
-  char *whole = malloc(strlen(json.data) + 64);
-  REQUIRE(whole && rest);
-  int size = sprintf(whole, "{\"kmb_trace\": 1, \"runtime_added_ns\": %llu%s",
-                     (unsigned long long)added, rest);
-  REQUIRE_OK(load_as(whole, (size_t)size, 0, KMB_TRACE_KMB, &again));
-  free(whole);
-  free(json.data);
-  return again;
-}
-
-static void is_relieved(uint64_t added) {
-  static const double ratios[] = {0.1, 0.6, 1, 2};
-  step.added = added;
-  double slow = sim_run(&step, "k", 1, text, sizeof text, 0);
-  step.added = 0;
-  double now = sim_run(&step, "k", 1, NULL, 0, 0);
-  kmb_trace *trace = recorded(added);
-  for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
-    double truth = sim_run(&step, "k", ratios[i], NULL, 0, 0);
-    kmb_payoff_change change = changed("k", ratios[i]);
-    kmb_payoff *payoff = evaluate(trace, &change, NULL);
-    kmb_payoff_summary s = summary_of(payoff);
-    REQUIRE_NEAR(s.recorded_ns, slow, 2);
-    REQUIRE_NEAR(s.step_ns, now, 1e-3 * now);
-    REQUIRE_NEAR(s.predicted_ns, truth, 1e-3 * truth);
-    REQUIRE_NEAR(s.saving_ns, s.step_ns - s.predicted_ns, 1e-3);
-    bool said = false;
-    for (uint64_t k = 0; k < kmb_payoff_note_count(payoff); k++)
-      said = said || strstr(kmb_payoff_note(payoff, k), "which is taken off");
-    REQUIRE_EQ(said, slow > now + 2);
-    kmb_payoff_destroy(payoff);
-  }
-  kmb_trace_destroy(trace);
-}
-
-static void what_recording_adds_is_taken_off(void) {
-  sim_init(&step); /* host-bound */
-  for (int i = 0; i < LAYERS; i++) {
-    sim_add(&step, SIM_LAUNCH, 0, 0, "k", 4000);
-    sim_add(&step, SIM_HOST, 0, 0, NULL, 200 * (uint64_t)(i % 5));
-    sim_add(&step, SIM_LAUNCH, 0, 0, "gemm", 300);
-  }
-  is_relieved(900);
-  sim_init(&step); /* it waits in each layer, and the device for it */
-  for (int i = 0; i < LAYERS; i++) {
-    sim_add(&step, SIM_LAUNCH, 0, 0, "gemm", 30000);
-    sim_add(&step, SIM_LAUNCH, 0, 0, "k", 80000);
-    sim_add(&step, SIM_COPY, 0, 0, "DtoH", 3000);
-    sim_add(&step, SIM_SYNC, 0, 0, NULL, 0);
-    sim_add(&step, SIM_HOST, 0, 0, NULL, 12000);
-  }
-  is_relieved(1700);
-  sim_init(&step); /* device-bound: there is nothing to take off */
-  for (int i = 0; i < LAYERS; i++) {
-    sim_add(&step, SIM_LAUNCH, 0, 0, "k", 90000);
-    sim_add(&step, SIM_LAUNCH, 0, 0, "norm", 60000);
-  }
-  is_relieved(1700);
-}
-
-/* Two launches of the host; a call of the driver is part of the first. */
-static kmb_payoff_summary relieved(const char *added) {
-  char json[1024];
-  kmb_trace *trace = NULL;
-  int size = snprintf(
-      json, sizeof json,
-      "{\"kmb_trace\": 1, %s, \"base_ns\": 9000, \"names\": [\"k\", "
-      "\"cudaLaunchKernel\", \"cuLaunchKernel\", \"X\"], \"devices\": "
-      "[[0, 3]], \"streams\": [[0, 5, 1, 7]], \"threads\": [[5, 6]], \"ops\": "
-      "[[\"kernel\", 0, 0, 600, 100, 1, null], "
-      "[\"kernel\", 0, 0, 2600, 100, 3, null]], \"calls\": "
-      "[[\"launch\", 0, 1, 0, 1000, 1], [\"launch\", 0, 2, 200, 600, 2], "
-      "[\"launch\", 0, 1, 2000, 1000, 3]]}",
-      added);
-  REQUIRE_OK(load_as(json, (size_t)size, 0, KMB_TRACE_AUTO, &trace));
-  kmb_payoff_change change = changed("k", 1);
-  kmb_payoff *payoff = evaluate(trace, &change, NULL);
-  kmb_payoff_summary s = summary_of(payoff);
-  kmb_payoff_destroy(payoff);
-  kmb_trace_destroy(trace);
-  REQUIRE_NEAR(s.recorded_ns, 2100, 1e-6);
-  return s;
-}
-
-static void each_call_is_relieved_once_and_time_goes_on(void) {
-  REQUIRE_NEAR(relieved("\"dropped\": 0").step_ns, 2100, 1e-6);
-  REQUIRE_NEAR(relieved("\"runtime_added_ns\": 50").step_ns, 2050, 1e-6);
-  REQUIRE_NEAR(relieved("\"driver_added_ns\": 100").step_ns, 2000, 1e-6);
-  REQUIRE_NEAR(relieved("\"driver_added_ns\": 100, "
-                        "\"runtime_added_ns\": 50")
-                   .step_ns,
-               1950, 1e-6);
-  /* More than there is: the second launch is called with the first, and waits
-   * for its kernel. */
-  REQUIRE_NEAR(relieved("\"runtime_added_ns\": 5000").step_ns, 1200, 1e-6);
-}
-
 static void device_rows_alone_give_bounds(void) {
   for (int bound = 0; bound < 2; bound++) {
     sim_init(&step);
@@ -676,8 +570,6 @@ int main(void) {
   RUN(two_streams_with_overlap);
   RUN(kernel_under_a_copy);
   RUN(steps_by_range);
-  RUN(what_recording_adds_is_taken_off);
-  RUN(each_call_is_relieved_once_and_time_goes_on);
   RUN(device_rows_alone_give_bounds);
   RUN(waits_are_found_by_time);
   RUN(intervals_are_carried_over);

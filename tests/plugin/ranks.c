@@ -13,14 +13,14 @@ static const kmb_rank *row(const guest *g, uint64_t index) {
   return &rank;
 }
 
-static kmb_severity severity(const trial *t, kmb_finding_code code) {
-  kmb_finding finding = kmb_finding_init();
-  for (uint64_t i = 0; i < kmb_result_finding_count(t->r); i++) {
-    REQUIRE_OK(kmb_result_finding(t->r, i, &finding));
-    if (finding.code == code) return finding.severity;
-  }
-  REQUIRE(!"a finding that was raised");
-  return 0;
+/* That it was raised, so severe and with so many figures. */
+static void is_raised(const trial *t, kmb_finding_code code,
+                      kmb_severity severity, uint64_t figures) {
+  kmb_finding f = kmb_finding_init();
+  for (uint64_t i = 0; f.code != code; i++)
+    REQUIRE_OK(kmb_result_finding(t->r, i, &f));
+  REQUIRE_EQ(f.severity, severity);
+  REQUIRE_EQ(f.figure_count, figures);
 }
 
 static void a_sample_is_the_longest_of_all_ranks(void) {
@@ -138,13 +138,17 @@ static void spread_of(const char *specs0, const char *specs1, double want,
     REQUIRE_NEAR(f64(t, KMB_VALUE_RANK_SPREAD_PCT), want, 0.005);
     REQUIRE_EQ(raised(t, KMB_FINDING_RANK_SKEW), want >= 1);
     if (want < 1) continue;
-    REQUIRE_EQ(severity(t, KMB_FINDING_RANK_SKEW), said);
+    is_raised(t, KMB_FINDING_RANK_SKEW, said, 4);
     REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "rank_spread_pct"), want,
                  1e-9);
     REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "slowest_rank"), 1, 0);
     REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "slowest_samples"), 60, 0);
+    REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "samples"), 60, 0);
     REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW),
                 "was the last in 60 of 60 samples");
+    char less[32];
+    snprintf(less, sizeof less, "(%.2g%% less)", want);
+    REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW), less);
   }
   party_end(&p);
 }
@@ -154,7 +158,7 @@ static void f44_the_spread_of_the_ranks_is_told(void) {
   spread_of("kernel=215000,tick=0,event=0", "kernel=217000,tick=0,event=0",
             0.92, KMB_NOTE);
   spread_of("kernel=198000,tick=0,event=0", most, 1, KMB_NOTE);
-  spread_of("kernel=190200,tick=0,event=0", most, 4.9, KMB_NOTE);
+  spread_of("kernel=190160,tick=0,event=0", most, 4.92, KMB_NOTE);
   spread_of("kernel=190000,tick=0,event=0", most, 5, KMB_WARNING);
 }
 
@@ -480,6 +484,15 @@ static void no_rank_signals_one_that_is_not_reset(void) {
 
 /* Barriers. */
 
+/* With what the result says of its skew. */
+static void is_taken(const trial *t, const char *kind) {
+  char want[96];
+  snprintf(want, sizeof want, "%s: released within %.2f us (p99 %.2f)", kind,
+           f64(t, KMB_VALUE_RELEASE_SKEW) / 1e3,
+           f64(t, KMB_VALUE_RELEASE_SKEW_P99) / 1e3);
+  REQUIRE_HAS(text(t, KMB_VALUE_BARRIER), want);
+}
+
 static void the_barrier_with_the_least_skew_is_taken(void) {
   static party p;
   const char *const specs[] = {"skew=4000,stream_skew=400"};
@@ -490,12 +503,14 @@ static void the_barrier_with_the_least_skew_is_taken(void) {
   REQUIRE(f64(t, KMB_VALUE_RELEASE_SKEW) > 0);
   REQUIRE(f64(t, KMB_VALUE_RELEASE_SKEW) < 400);
   REQUIRE(f64(t, KMB_VALUE_RELEASE_SKEW_P99) <= 400);
+  is_taken(t, "STREAM");
   party_end(&p);
   const char *const other[] = {"skew=400,stream_skew=4000"};
   party_begin(&p, 2, other, 1);
   party_ok(&p);
   REQUIRE_HAS(text(&p.guests[1].t, KMB_VALUE_BARRIER), "FLAG, simulated (");
   REQUIRE(f64(&p.guests[1].t, KMB_VALUE_RELEASE_SKEW_P99) <= 400);
+  is_taken(&p.guests[1].t, "FLAG");
   party_end(&p);
 }
 
@@ -599,14 +614,34 @@ static void a_barrier_of_the_callers_is_used(void) {
 
 static void a_skew_that_weighs_is_a_finding(void) {
   static party p;
-  const char *const specs[] = {"skew=4000,stream_skew=5000"};
-  party_begin(&p, 2, specs, 1);
-  party_ok(&p);
-  const trial *t = &p.guests[0].t;
-  REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW), "the barrier releases");
-  REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "release_skew_ns"),
-               f64(t, KMB_VALUE_RELEASE_SKEW), 0);
-  party_end(&p);
+  /* Below, a little above and well above one percent of 100 us. */
+  const char *const specs[] = {
+      "kernel=100000,tick=0,skew=1400,stream_skew=9000",
+      "kernel=100000,tick=0,skew=2200,stream_skew=9000",
+      "kernel=100000,tick=0,skew=7000,stream_skew=9000"};
+  const double least[] = {0.6, 1.05, 3}, most[] = {0.95, 1.5, 5};
+  for (int i = 0; i < 3; i++) {
+    party_begin(&p, 2, &specs[i], 1);
+    party_ok(&p);
+    const trial *t = &p.guests[0].t;
+    double skew = f64(t, KMB_VALUE_RELEASE_SKEW);
+    REQUIRE(skew / 1000 > least[i] && skew / 1000 < most[i]);
+    REQUIRE_EQ(raised(t, KMB_FINDING_RANK_SKEW), i > 0);
+    if (i > 0) {
+      char part[32];
+      snprintf(part, sizeof part, ", %.2g%% of the time", skew / 1000);
+      REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW), "the barrier releases");
+      REQUIRE_HAS(message(t, KMB_FINDING_RANK_SKEW), part);
+      is_raised(t, KMB_FINDING_RANK_SKEW, KMB_WARNING, 3);
+      REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "release_skew_ns"), skew,
+                   0);
+      REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "release_skew_p99_ns"),
+                   f64(t, KMB_VALUE_RELEASE_SKEW_P99), 0);
+      REQUIRE_NEAR(figure(t, KMB_FINDING_RANK_SKEW, "release_skew_pct"),
+                   skew / 1000, 1e-9);
+    }
+    party_end(&p);
+  }
 }
 
 /* What is said of the ranks. */

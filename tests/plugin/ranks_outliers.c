@@ -94,6 +94,12 @@ static void the_first_of_equal_outliers_is_named(void) {
   const trial *t = &p.guests[0].t;
   size_t worst = worst_sample(t);
   REQUIRE_NEAR(sample(t, worst), sample(t, worst + 4), 0);
+  REQUIRE_NEAR(figure(t, KMB_FINDING_SYNC_OUTLIER, "rank"), 0, 0);
+  kmb_finding f = kmb_finding_init();
+  for (uint64_t i = 0; f.code != KMB_FINDING_SYNC_OUTLIER; i++)
+    REQUIRE_OK(kmb_result_finding(t->r, i, &f));
+  REQUIRE_EQ(f.figure_count, 4);
+  REQUIRE_EQ(f.severity, KMB_WARNING);
   party_end(&p);
 }
 
@@ -114,6 +120,31 @@ static void the_first_samples_count_too(void) {
     if (!low) REQUIRE_EQ(worst_sample(&p.guests[0].t), (size_t)(i % 2));
     party_end(&p);
   }
+}
+
+/* A rank's figures are of the samples that were kept. */
+static void ranks_are_told_of_what_is_kept(void) {
+  static party p;
+  const char *const specs[] = {"",
+                               "kernel=40000,noise=gauss:0.01,drift=0.5:10e6"};
+  party_begin(&p, 2, specs, 2);
+  for (int r = 0; r < 2; r++) {
+    p.guests[r].t.p.max_samples = 0;
+    p.guests[r].t.p.flags = KMB_BENCH_NO_WARMUP;
+  }
+  party_ok(&p);
+  const trial *t = &p.guests[0].t;
+  const uint64_t kept = u64(t, KMB_VALUE_SAMPLES);
+  double least = sample(t, 0), most = least;
+  for (size_t i = 1; i < kept; i++) {
+    if (sample(t, i) < least) least = sample(t, i);
+    if (sample(t, i) > most) most = sample(t, i);
+  }
+  REQUIRE(u64(t, KMB_VALUE_SAMPLES_DROPPED) > 0);
+  REQUIRE_NEAR(row(&p.guests[0], 1)->min_ns, least, 0);
+  REQUIRE_NEAR(row(&p.guests[0], 1)->max_ns, most, 0);
+  REQUIRE_EQ(row(&p.guests[0], 1)->slowest, kept);
+  party_end(&p);
 }
 
 /* Less than a millisecond, or than half of what is usual. */
@@ -147,6 +178,7 @@ int main(void) {
   RUN(the_worst_sync_outlier_is_named);
   RUN(the_first_of_equal_outliers_is_named);
   RUN(the_first_samples_count_too);
+  RUN(ranks_are_told_of_what_is_kept);
   RUN(small_outliers_are_not_told);
   RUN(steady_milliseconds_are_no_outliers);
   return 0;

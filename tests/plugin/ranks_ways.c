@@ -3,6 +3,7 @@
 #include "party.h"
 
 #include "device.h"
+#include "ranks.h"
 
 /* A table of each rank's own over the simulated device's. */
 typedef struct patched {
@@ -43,6 +44,108 @@ static void a_barrier_needs_all_its_functions_on_every_rank(void) {
     REQUIRE_STR(text(&x.p.guests[2].t, KMB_VALUE_BARRIER), "HOST");
     party_end(&x.p);
   }
+}
+
+/* What the backend lists is tried, and what it then refuses is told. */
+static void barriers_are_tried_as_they_are_listed(void) {
+  static patched x;
+  const kmb_barrier listed[] = {KMB_BARRIER_STREAM, KMB_BARRIER_NCCL};
+  const char *const want[] = {"STREAM, simulated (STREAM: released within ",
+                              "HOST (NCCL: simulated device: no barrier 3)"};
+  for (int i = 0; i < 2; i++) {
+    begin_patched(&x, 2);
+    x.ops[0].barriers = x.ops[1].barriers = 1u << listed[i];
+    party_ok(&x.p);
+    REQUIRE_EQ(strncmp(text(&x.p.guests[0].t, KMB_VALUE_BARRIER), want[i],
+                       strlen(want[i])),
+               0);
+    party_end(&x.p);
+  }
+}
+
+static void every_barrier_has_a_name(void) {
+  REQUIRE_STR(kmbi_barrier_name(KMB_BARRIER_AUTO), "AUTO");
+  REQUIRE_STR(kmbi_barrier_name(KMB_BARRIER_HOST), "HOST");
+  REQUIRE_STR(kmbi_barrier_name(-1), "unknown");
+  REQUIRE_STR(kmbi_barrier_name(KMB_BARRIER_HOST + 1), "unknown");
+}
+
+/* What a rank's barrier takes at each trial: ten that do not count, then eight
+ * that do, of the one barrier and then of the other. */
+enum { FIRST = 10, TRIALS = 8 };
+static double skews[2][TRIALS];
+static int trials[2], late; /* by rank; the one that takes longer */
+
+static kmb_status time_of(int rank, double *ns) {
+  int each = FIRST + TRIALS;
+  int at = trials[rank]++;
+  REQUIRE(at < 2 * each);
+  double more = at % each < FIRST ? 1e6 : skews[at / each][at % each - FIRST];
+  *ns = 1000 + (rank == late ? more : 0);
+  return KMB_OK;
+}
+
+#define TIME(rank)                                                       \
+  static kmb_status time_##rank(void *self, void *barrier, void *stream, \
+                                const kmb_align *align, double *ns) {    \
+    (void)self;                                                          \
+    (void)barrier;                                                       \
+    (void)stream;                                                        \
+    (void)align;                                                         \
+    return time_of(rank, ns);                                            \
+  }
+TIME(0)
+TIME(1)
+
+static void time_both(patched *x, kmb_barrier barrier) {
+  begin_patched(x, 2);
+  x->p.params.barrier = barrier;
+  x->p.params.skew_samples = TRIALS;
+  x->ops[0].barrier_time = time_0;
+  x->ops[1].barrier_time = time_1;
+  trials[0] = trials[1] = 0;
+  party_ok(&x->p);
+}
+
+static void a_skew_is_how_much_longer_the_first_rank_waits(void) {
+  static patched x;
+  for (int i = 0; i < TRIALS; i++)
+    skews[0][i] = 100. * ((i + 3) % TRIALS);
+  for (late = 0; late < 2; late++) {
+    time_both(&x, KMB_BARRIER_FLAG);
+    for (int r = 0; r < 2; r++) {
+      const trial *t = &x.p.guests[r].t;
+      REQUIRE_EQ(trials[r], FIRST + TRIALS);
+      REQUIRE_NEAR(f64(t, KMB_VALUE_RELEASE_SKEW), 350, 1e-9);
+      REQUIRE_NEAR(f64(t, KMB_VALUE_RELEASE_SKEW_P99), 693, 1e-9);
+    }
+    party_end(&x.p);
+  }
+}
+
+/* The larger of the two skews is told for each. */
+static void best_of(double flag, double stream, const char *want) {
+  static patched x;
+  for (int i = 0; i < TRIALS; i++) {
+    skews[0][i] = i < 4 ? 10 : flag;
+    skews[1][i] = stream;
+  }
+  late = 0;
+  time_both(&x, KMB_BARRIER_AUTO);
+  REQUIRE_EQ(trials[0], 2 * (FIRST + TRIALS));
+  const trial *t = &x.p.guests[1].t;
+  const char *said = text(t, KMB_VALUE_BARRIER);
+  REQUIRE_EQ(strncmp(said, want, strlen(want)), 0);
+  REQUIRE_NEAR(f64(t, KMB_VALUE_RELEASE_SKEW_P99),
+               strcmp(want, "FLAG") == 0 ? flag : stream, 1e-9);
+  party_end(&x.p);
+}
+
+/* The ends count, not the middle; of equals the first. */
+static void the_barrier_with_the_least_p99_is_taken(void) {
+  best_of(900, 800, "STREAM");
+  best_of(900, 1000, "FLAG");
+  best_of(900, 900, "FLAG");
 }
 
 /* --- ways ---------------------------------------------------------------- */
@@ -215,6 +318,10 @@ static void who_failed_is_the_cause_of_what_the_others_miss(void) {
 
 int main(void) {
   RUN(a_barrier_needs_all_its_functions_on_every_rank);
+  RUN(barriers_are_tried_as_they_are_listed);
+  RUN(every_barrier_has_a_name);
+  RUN(a_skew_is_how_much_longer_the_first_rank_waits);
+  RUN(the_barrier_with_the_least_p99_is_taken);
   RUN(events_come_before_replays_on_the_hosts_clock);
   RUN(what_was_asked_for_comes_first);
   RUN(a_way_of_one_rank_alone_is_not_taken);

@@ -86,6 +86,14 @@ class OnGpu(unittest.TestCase):
                          (3, 0, 9))
         self.assertEqual(found.kernels[0].values, {})
 
+    def test_a_session_is_kept(self):
+        self.plan.device.release_counters()
+        first = read(self.plan, keep=True)
+        again = read(self.plan, keep=True)
+        self.assertEqual(str(first), str(again))
+        self.plan.device.release_counters()
+        self.assertEqual(str(read(self.plan)), str(first))
+
     def test_the_whole_iteration(self):
         found = read(self.plan, replay='graph')
         self.assertEqual([k.name for k in found.kernels], ['(iteration)'])

@@ -28,20 +28,24 @@ import peers_counters  # noqa: E402
 # Only what judges figures is of interest here.
 with unittest.mock.patch.dict(sys.modules, {
         name: unittest.mock.MagicMock()
-        for name in ('torch', 'kmb', 'kmb._library', 'gpu_front')}):
+        for name in ('torch', 'kmb', 'kmb._arrays', 'kmb._library',
+                     'gpu_front')}):
     import peers_torch  # noqa: E402
 
 HEAD = {'device': 'Made up', 'driver': '1.2', 'date': '2026-01-02T03:04:05Z',
         'torch': '2', 'triton': '3'}
-COUNTED = {'name': 'read 8 MiB', 'state': 'cold', 'wall_ms': [400, 90],
-           'kernel': 'test_read', 'writes': False,
+COUNTED = {'name': 'read 8 MiB', 'state': 'cold', 'wall_ms': [400, 350],
+           'kernel': 'test_read', 'written_bytes': 0, 'kept_ms': 200,
            'cold_ratio': 1.001, 'time_us': 3.5,
            'occupancy': {'checked': True},
-           'metrics': {m: 40.0 for m in peers_counters.COMPARED}}
+           'metrics': {m: 40.0 for m in peers_counters.COMPARED},
+           'metrics_kept': {m: 40.2 for m in peers_counters.COMPARED}}
 PRODUCT = {**COUNTED, 'name': 'bf16 product', 'kernel': 'nvjet_sm90_tst',
-           'writes': True, 'time_us': 80}
+           'written_bytes': 240 << 20, 'time_us': 80}
 WARM = {**COUNTED, 'state': 'warm', 'cold_ratio': 0, 'metrics': {
-    **COUNTED['metrics'], peers_counters.READ: 0, peers_counters.HIT: 99}}
+    **COUNTED['metrics'], peers_counters.READ: 0, peers_counters.HIT: 99},
+    'metrics_kept': {**COUNTED['metrics'], peers_counters.READ: 4096,
+                     peers_counters.HIT: 98}}
 PAIRS = {'pairs': 50, 'faster': 0, 'slower': 0, 'same': 50, 'unresolved': 0,
          'failed': 0, 'median_ratio': 1, 'median_wall_ms': 100}
 CASE = {'skew_p50_us': 0.5, 'skew_p99_us': 1.0, 'barrier': 'FLAG: flags'}
@@ -93,8 +97,17 @@ DOCUMENTS = {
         scattered(name) for name in ('gemm and reduce-scatter', 'gemm alone',
                                      'reduce-scatter alone')]},
     'code': {'change_pct': -0.1, 'cubin': True},
-    'code_gpu': {**HEAD, 'bars': [{'name': 'spills', 'bar': 'a flag',
-                                   'ok': True}]},
+    'code_gpu': {**HEAD, 'bars': [
+        {'name': 'spills', 'bar': 'a flag', 'ok': True, 'kernels': [
+            {'name': 'q', 'reason': 'no image'},
+            {'name': 'k', 'code': [{'name': 'k', 'registers': 32, 'classes': {
+                'hgmma': 4, 'global_load_16': 2, 'integer': 9},
+                                    'flags': [{'flag': 'SPILLS'}]}]}]},
+        {'name': 'the image', 'bar': 'the same', 'ok': True,
+         'cuobjdump': {}}],
+                 'times': {'wide': {'us': 21.5, 'gb_s': 4000.4,
+                                    'sol_pct': 83.21, 'timer': 'TRACE',
+                                    'cache': 'COLD'}}},
     'peers_torch': {**HEAD, 'wall': {'us': 20.1, 'median_ms': 80}, 'rows': [
         {'name': 'copy', 'kmb_us': 1.5, 'kmb_c_us': 1.49, 'do_bench': 4,
          'do_bench_cudagraph': None, 'ok': True},
@@ -189,7 +202,8 @@ class Scripts(unittest.TestCase):
 
     def beside(self, rows, page):
         out = os.path.join(self.folder, 'counters-beside.json')
-        path = self.write('counters', {**HEAD, 'counters': copy.deepcopy(rows)})
+        path = self.write('counters', {**HEAD, 'llc_bytes': 60 << 20,
+                                       'counters': copy.deepcopy(rows)})
         code = peers_counters.compare(path, page, out)
         with open(out, encoding='utf-8') as file:
             return code, json.load(file)['counters']
@@ -205,7 +219,8 @@ class Scripts(unittest.TestCase):
         self.assertTrue(all(f['ok'] for f in read['figures']), read)
         self.assertEqual(product['ncu_kernel'],
                          'nvjet_sm90_tst(__nv_bfloat16 const *)')
-        self.assertFalse(any(f['ok'] for f in product['figures']), product)
+        self.assertEqual([f['metric'] for f in product['figures'] if f['ok']],
+                         ['figures as without KMB_COUNTERS_KEEP'])
         self.assertTrue(all(f['ok'] for f in warm['figures']), warm)
         self.assertIn('confirm_cold ratio',
                       [f['metric'] for f in warm['figures']])
@@ -213,7 +228,7 @@ class Scripts(unittest.TestCase):
     def test_cells_of_the_page_are_read_with_their_units(self):
         metrics = {m: 40.0 for m in peers_counters.COMPARED}
         read, written = peers_counters.READ, peers_counters.WRITTEN
-        row = {**COUNTED, 'writes': True,
+        row = {**COUNTED, 'written_bytes': 1 << 30,
                'metrics': {**metrics, read: 8391936, written: 0}}
         for unit, cell in (('byte', '8,391,424'), ('Kbyte', '8391.424'),
                            ('Mbyte', '8.391424')):
@@ -230,6 +245,41 @@ class Scripts(unittest.TestCase):
             figures = {f['metric']: f for f in got['figures']}
             self.assertIs(figures[read]['ok'],
                           False if cell == '8300000' else None)
+
+    def test_written_bytes_that_the_cache_may_hold_are_shown(self):
+        written = peers_counters.WRITTEN
+        page = self.page([('test_read', {'': 40, written: 80})])
+        for size, ok in ((0, True), (8 << 20, True), ((240 << 20) - 1, True),
+                         (240 << 20, False)):
+            _, (got,) = self.beside([{**COUNTED, 'written_bytes': size}], page)
+            figures = {f['metric']: f for f in got['figures']}
+            self.assertIs(figures[written]['ok'], ok, size)
+            self.assertEqual('shown' in figures[written].get('bar', ''), ok)
+
+    def test_a_kept_session_reads_the_same(self):
+        page = self.page([('test_read', {'': 40})])
+        hit, read = peers_counters.HIT, peers_counters.READ
+        for row, metric, value in ((COUNTED, hit, 45), (COUNTED, read, 41),
+                                   (WARM, read, 8 << 20), (WARM, hit, 94)):
+            kept = {**row['metrics_kept'], metric: value}
+            for one in (kept, {k: v for k, v in kept.items() if k != metric}):
+                code, (got,) = self.beside([{**row, 'metrics_kept': one}],
+                                           page)
+                figure = [f for f in got['figures'] if 'KEEP' in f['metric']
+                          and 'figures' in f['metric']][0]
+                self.assertEqual((code, figure['ours'], figure['ok']),
+                                 (1, 5, False))
+                self.assertIn(metric, figure['bar'])
+
+    def test_what_becomes_of_another_profiler_is_shown(self):
+        self.write('profiler-beside', {**HEAD, 'beside': [
+            {'when': 'alone', 'code': 0, 'kernels': 6, 'said': ''},
+            {'when': 'beside a kept session', 'code': 9, 'kernels': 0,
+             'said': '==ERROR== in use'}]})
+        rows = [(r['value'], r['bar']) for r in gpu_bars.collect(self.folder)
+                if 'another process' in r['name']]
+        self.assertEqual(rows, [(6, 'shown; it ended with 0'),
+                                (0, '==ERROR== in use')])
 
     def test_a_kernel_that_is_not_in_the_page_is_absent(self):
         near = {'': 40}
@@ -270,12 +320,13 @@ class Scripts(unittest.TestCase):
         bars = self.counted_bars([COUNTED, WARM], page)
         cold, warm = 'read 8 MiB, cold: ', 'read 8 MiB, warm: '
         judged = [cold + 'confirm_cold ratio', cold + 'first call, ms',
-                  cold + 'second call, ms', warm + 'confirm_cold ratio',
+                  cold + 'second call with KMB_COUNTERS_KEEP, ms',
+                  warm + 'confirm_cold ratio',
                   cold + 'the driver counts as many blocks',
                   warm + 'L2 hit rate, %', warm + 'DRAM bytes read over touched']
         self.assertEqual({bars[name] for name in judged}, {True})
         self.assertIsNone(bars["kernels that stand whole beside ncu's"])
-        bad = [{**COUNTED, 'cold_ratio': 1.03, 'wall_ms': [501, 251],
+        bad = [{**COUNTED, 'cold_ratio': 1.03, 'wall_ms': [501, 251], 'kept_ms': 251,
                 'occupancy': {'checked': False}, 'error': 'occupancy'},
                {**WARM, 'cold_ratio': 0.03, 'metrics': {
                    **WARM['metrics'], peers_counters.READ: 84000,
@@ -332,17 +383,23 @@ class Scripts(unittest.TestCase):
         for shape in ('wide',):
             for kernel, at in (('step_down_mid', 0), ('step_down_fast', 1)):
                 self.write('alone-%s-%s' % (shape, kernel), results('copy', at))
-        for name in ('step', 'swapped'):
-            payoff_step.made_up(os.path.join(
-                self.folder, name + '-wide-eager-step_down_fast.json'))
-        row = {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
-               'name': 'step_down_fast', 'old_ns': [320e3, 319e3, 321e3],
-               'new_ns': [329.5e3, 328e3, 331e3], 'times': {
-                   'old': {'host_ns': [10, 30, 20], 'whole_ns': [320e3] * 3},
-                   'recorded_old': {'host_ns': [], 'whole_ns': []}}}
+        for name in ('step-wide-eager-step_down_fast-0',
+                     'step-wide-eager-step_down_fast-1',
+                     'swapped-wide-eager-step_down_fast'):
+            payoff_step.made_up(os.path.join(self.folder, name + '.json'))
+
+        def took(ns):
+            return {'whole_ns': [ns] * 3, 'host_ns': [10, 30, 20]}
+
+        def row(name, *new):
+            return {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
+                    'name': name, 'old_ns': [320e3, 319e3, 321e3],
+                    'new_ns': [new[0], new[0] - 1e3, new[0] + 1e3], 'rounds': [
+                        {'recorded': {'whole_ns': [], 'host_ns': []},
+                         'old': took(320e3), 'new': took(ns)} for ns in new]}
         self.write('measured', {**HEAD, 'dry': True, 'steps': [
-            row, {**row, 'new_ns': [200e3, 199e3, 201e3]},
-            {**row, 'name': 'step_gone'}]})
+            row('step_down_fast', 329.5e3, 329.7e3),
+            row('step_down_fast', 200e3, 201e3), row('step_gone', 1e3)]})
         payoff_step.predict(KMB, self.folder)
         with open(os.path.join(self.folder, 'payoff.json'),
                   encoding='utf-8') as file:
@@ -357,8 +414,9 @@ class Scripts(unittest.TestCase):
         self.assertAlmostEqual(near['predicted_ns'], 320e3 + 99e3 * (
             near['ratio'] - 1), delta=50)
         self.assertTrue(near['ok'])
-        self.assertEqual(near['host_step_ns'], {'old': 20})
-        self.assertNotIn('times', near)
+        self.assertEqual(near['host_step_ns'], {'old': 20, 'new': 20})
+        self.assertEqual([r['new_ns'] for r in near['rounds']],
+                         [329.5e3, 329.7e3])
         self.assertFalse(far['ok'])
         self.assertTrue(gone['why'])
         self.assertFalse(report['bars'][0]['ok'])
@@ -406,19 +464,33 @@ class Scripts(unittest.TestCase):
         self.assertEqual(after['names'][2], 'step, disturbed')
         self.assertEqual([r[1] for r in after['ranges']], [0, 2, 1])
 
-    def test_a_host_that_changes_speed_is_seen(self):
-        steady = [[(100, 10), (100, 12)], [(100, 11), (100, 11)]]
-        moved = [[(100, 10), (100, 10)], [(100, 16), (100, 17)]]
-        self.assertEqual(payoff_step.host_moved_pct(steady), 0)
-        self.assertEqual(payoff_step.host_moved_pct(moved), 6.5)
+    def test_what_recording_adds_is_the_hosts_difference(self):
+        rounds = [{'recorded': {'host_ns': [more] * 3},
+                   'old': {'host_ns': [1000, 1000, 9000]}}
+                  for more in (1500, 1200, 4000)]
+        self.assertEqual(payoff_step.added_of(rounds, 100), 5)
+        rounds[0]['recorded']['host_ns'] = rounds[2]['recorded']['host_ns'] = [
+            900]
+        self.assertEqual(payoff_step.added_of(rounds, 100), 0)
+        self.assertEqual(payoff_step.added_of(rounds, 0), 0)
+        path = self.write('calls', {
+            'kmb_trace': 1, 'names': ['x', 'step'],
+            'ranges': [[0, 1, 0, 100], [0, 1, 200, 100], [0, 0, 300, 100]],
+            'calls': [['other', 0, 0, at, 1, 0]
+                      for at in (0, 50, 99, 100, 250, 310)]})
+        self.assertEqual(payoff_step.calls_of(path), 2)
 
     def test_each_table_is_made(self):
         report = self.predict()
         documents = {**DOCUMENTS, 'payoff/payoff': report,
                      'counters-beside': {**HEAD, 'counters': [
                          {**COUNTED, 'figures': [
-                             {'metric': 'a', 'ours': 1, 'ncu': 2,
-                              'allowed': 2, 'ok': True},
+                             {'metric': peers_counters.HIT, 'ours': 1,
+                              'ncu': 2, 'allowed': 2, 'ok': True},
+                             {'metric': peers_counters.READ, 'ours': 1e6,
+                              'ncu': 2e6, 'allowed': 1, 'ok': False},
+                             {'metric': peers_counters.WRITTEN, 'ours': 3e6,
+                              'ncu': 4e6, 'ok': True},
                              {'metric': 'b', 'ok': False}]}]}}
         before, gpu_tables.RESULTS = gpu_tables.RESULTS, self.folder
         self.addCleanup(setattr, gpu_tables, 'RESULTS', before)
@@ -427,12 +499,35 @@ class Scripts(unittest.TestCase):
                 self.write(name + '-h200', documents[theirs])
         for name in ('payoff', 'torch_peers', 'counters', 'compared', 'ranks',
                      'allreduce', 'gemm_rs'):
-            lines = gpu_tables.made(name).split('\n')
-            self.assertTrue(lines[0].startswith('|'), lines[0])
-            columns = {line.count('|') for line in lines
-                       if line.startswith('|')}
-            self.assertEqual(len(columns), 1, lines)
+            text = gpu_tables.made(name)
+            self.assertTrue(text.startswith('|'), text)
+            for part in text.split('\n\n'):
+                columns = {line.count('|') for line in part.split('\n')
+                           if line.startswith('|')}
+                self.assertLessEqual(len(columns), 1, part)
+        text = gpu_tables.made('counters')
+        for cell in ('1 / 2', '**1 / 2**', '(3 / 4)', '(– / –)'):
+            self.assertIn('| %s |' % cell, text)
         self.assertEqual(gpu_tables.made('copy'), 'Not measured on a GPU yet.')
+
+    def test_the_page_on_code(self):
+        before, gpu_tables.RESULTS = gpu_tables.RESULTS, self.folder
+        self.addCleanup(setattr, gpu_tables, 'RESULTS', before)
+        self.assertEqual(gpu_tables.made('code'), 'Not measured on a GPU yet.')
+        self.write('code-h200', DOCUMENTS['code_gpu'])
+        lines = gpu_tables.made('code').split('\n')
+        self.assertIn('| spills | `k` | 32 | hgmma: 4, global load 16: 2 | '
+                      'SPILLS |', lines)
+        self.assertIn('| `wide` | 21.50 | 4000 | 83.2% | TRACE | COLD |', lines)
+        self.assertTrue(lines[-3].endswith('takes out of it.'), lines)
+        self.assertTrue(lines[-1].startswith('Made up, driver 1.2'), lines)
+        # Without times, as before they were taken, and one that was not read.
+        self.write('code-h200', {**DOCUMENTS['code_gpu'], 'times': {}, 'bars': [
+            {'name': 'x', 'ok': False, 'why': 'no kernel was captured'},
+            {'name': 'y', 'ok': False, 'kernels': [
+                {'name': 'k', 'code': [{'name': 'k'}]}]}]})
+        lines = gpu_tables.made('code').split('\n')
+        self.assertEqual(lines[2:4], ['| y | `k` | – | – | – |', ''])
 
 
 if __name__ == '__main__':

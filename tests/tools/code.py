@@ -345,7 +345,9 @@ def result(folder, name, *rows, images=(), ending='json'):
 
 
 DRIVER = {'registers': 12, 'static_shared_bytes': 1056, 'local_bytes': 0,
-          'max_threads': 96, 'blocks_per_unit': 8}
+          'max_threads': 96, 'blocks_per_unit': 8, 'scalar_registers': 7,
+          'accumulator_registers': 0, 'spilled_registers': 2,
+          'spilled_scalar_registers': 1}
 
 
 def results_lead_to_their_images(folder):
@@ -549,8 +551,8 @@ def bad_code_objects_of_amd_are_named(folder):
 
 
 def compiled(folder):
-    """tests/data/code/amd.cl as amd.objdump has it; None without a compiler."""
-    tools = [shutil.which(n) for n in ('clang-14', 'ld.lld')]
+    """tests/data/code/amd.hsaco made anew; None without a compiler."""
+    tools = [shutil.which(n) for n in ('clang-14', 'ld.lld-14')]
     if None in tools:
         return None
     path, part = os.path.join(folder, 'amd.hsaco'), os.path.join(folder, 'o')
@@ -564,18 +566,24 @@ def compiled(folder):
     return path
 
 
+def code_of(path):
+    return {k['name']: k['code_sha256'] for k in good(path)['kernels']}
+
+
 def a_compilers_code_objects_are_read(folder):
-    path = compiled(folder)
-    if not path:
-        print('no clang-14 or lld that compiles for AMD GPUs: left out')
-        return
+    path, anew = data('amd.hsaco'), compiled(folder)
+    if anew:
+        assert code_of(anew) == code_of(path)
+    else:
+        print('no clang-14 or lld that compiles for AMD GPUs: amd.hsaco is not '
+              'made anew')
     found = shutil.which('llvm-objdump-14')
     for words in [('--listing', data('amd.objdump'))] + (
             [('--disassembler', found)] if found else []):
         image = good(path, *words)
         kernels = {k['name']: k for k in image['kernels']}
-        assert sorted(kernels) == ['copy_narrow', 'copy_wide', 'matrix',
-                                   'spills', 'turn']
+        assert sorted(kernels) == ['_Z5scalePff', 'copy_narrow', 'copy_wide',
+                                   'matrix', 'spills', 'turn']
         assert all(k['max_threads'] == 256 for k in image['kernels'])
         assert kernels['turn']['shared_bytes'] == 1024
         assert kernels['turn']['classes']['s_barrier'] == 1

@@ -37,6 +37,10 @@ static void every_member_comes_back(void) {
   REQUIRE_EQ(got.blocks_per_unit, 1);
   REQUIRE_EQ(got.code_offset, 64);
   REQUIRE_EQ(got.code_bytes, 4096);
+  REQUIRE_EQ(got.scalar_registers, 96);
+  REQUIRE_EQ(got.accumulator_registers, 4);
+  REQUIRE_EQ(got.spilled_registers, 18);
+  REQUIRE_EQ(got.spilled_scalar_registers, 2);
   REQUIRE(got.grid_x == UINT32_MAX && got.grid_y == 2 && got.grid_z == 3);
   REQUIRE(got.block_x == 384 && got.block_y == 1 && got.block_z == 1);
   REQUIRE_EQ(got.flags, want[0].flags);
@@ -92,6 +96,9 @@ static void what_is_no_code_is_refused(void) {
       {HEAD SIZES COUNTS ", \"local_bytes\": 1}]", "together or not at all"},
       {HEAD SIZES COUNTS ", \"blocks_per_unit\": -1}]", "the counts"},
       {HEAD SIZES COUNTS ", \"code_bytes\": 1}]", "together or not at all"},
+      {HEAD SIZES COUNTS ", \"spilled_registers\": 1}]",
+       "together or not at all"},
+      {HEAD SIZES COUNTS ", \"scalar_registers\": -1}]", "the counts"},
       {HEAD SIZES COUNTS ", \"sha256\": \"00ff\"}]", "64 hexadecimal digits"},
       {HEAD SIZES COUNTS ", \"sha256\": \"" SAMPLE_HASH "0G\"}]",
        "64 hexadecimal digits"},
@@ -119,12 +126,17 @@ static void what_is_no_code_is_refused(void) {
 
 static void what_is_known_of_a_kernel_comes_back_alone(void) {
   static const char *const parts[] = {
-      ", \"registers\": 1, \"static_shared_bytes\": 2, \"local_bytes\": 3, "
-      "\"max_threads\": 4}]",
-      ", \"blocks_per_unit\": 5}]"};
-  static const char *const other[] = {"blocks_per_unit", "registers"};
-  const uint32_t flags[] = {KMB_CODE_HAS_ATTRIBUTES, KMB_CODE_HAS_OCCUPANCY};
-  for (int i = 0; i < 2; i++) {
+      (", \"registers\": 1, \"static_shared_bytes\": 2, \"local_bytes\": 3, "
+       "\"max_threads\": 4}]"),
+      ", \"blocks_per_unit\": 5}]", ", \"scalar_registers\": 6}]",
+      ", \"accumulator_registers\": 7}]",
+      ", \"spilled_registers\": 8, \"spilled_scalar_registers\": 9}]"};
+  static const char *const other[] = {"blocks_per_unit", "\"registers",
+                                      "accumulator", "scalar", "accumulator"};
+  const uint32_t flags[] = {KMB_CODE_HAS_ATTRIBUTES, KMB_CODE_HAS_OCCUPANCY,
+                            KMB_CODE_HAS_SCALARS, KMB_CODE_HAS_ACCUMULATORS,
+                            KMB_CODE_HAS_SPILLS};
+  for (int i = 0; i < 5; i++) {
     char code[1024];
     kmb_results *list = NULL;
     const kmb_result *r = NULL;
@@ -168,7 +180,9 @@ static void a_text_tells_the_code(void) {
   kmb_result *r = make_sample("a");
   REQUIRE_OK(kmb_result_write_text(r, sink_write, &s));
   REQUIRE_HAS(s.data, "2 kernels captured; 3 launches of graphs or in other");
-  REQUIRE_HAS(s.data, "gemm(float*) for sm_90: 168 registers, local 16 B,");
+  REQUIRE_HAS(s.data, "gemm(float*) for sm_90: 168 registers, 96 scalar,");
+  REQUIRE_HAS(s.data, "4 accumulator, 18 and 2 scalar");
+  REQUIRE_HAS(s.data, "spilled, local 16 B, shared 1024 B");
   REQUIRE_HAS(s.data, "in _Z4gemmPf.cubin");
   REQUIRE_HAS(s.data, "its image was loaded before the capture");
   free(s.data);

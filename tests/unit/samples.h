@@ -68,9 +68,15 @@ static inline void fill_kernels(kmb_code_kernel kernels[2]) {
   k->blocks_per_unit = 1;
   k->code_offset = 64;
   k->code_bytes = 4096;
+  k->scalar_registers = 96;
+  k->accumulator_registers = 4;
+  k->spilled_registers = 18;
+  k->spilled_scalar_registers = 2;
   k->grid_x = UINT32_MAX, k->grid_y = 2, k->grid_z = 3;
   k->block_x = 384, k->block_y = 1, k->block_z = 1;
-  k->flags = KMB_CODE_HAS_ATTRIBUTES | KMB_CODE_HAS_OCCUPANCY;
+  k->flags = KMB_CODE_HAS_ATTRIBUTES | KMB_CODE_HAS_OCCUPANCY |
+             KMB_CODE_HAS_SCALARS | KMB_CODE_HAS_ACCUMULATORS |
+             KMB_CODE_HAS_SPILLS;
   kernels[1].name = "cop\xFFy";
   kernels[1].launches = 1;
   kernels[1].reason = "its image was loaded before the capture";

@@ -61,7 +61,7 @@ static void print_summary(const code_file *file, const code_kernel *k,
     printf("    %s: %s\n", flags[i].name, flags[i].text);
 }
 
-/* How it was launched, as results list it, and what the driver says of it. */
+/* How it was launched, as results list it, and what was known of it then. */
 static void print_launches(const code_set *set, const code_file *file,
                            const code_kernel *k) {
   size_t at = 0;
@@ -77,7 +77,7 @@ static void print_launches(const code_set *set, const code_file *file,
     if (row->flags & KMB_CODE_HAS_ATTRIBUTES)
       printf("    %-12s  registers %" PRIu64 ", static shared %" PRIu64
              " B, local %" PRIu64 " B, max threads %" PRIu64 "\n",
-             "the driver", row->registers, row->static_shared_bytes,
+             "captured", row->registers, row->static_shared_bytes,
              row->local_bytes, row->max_threads);
   }
 }
@@ -253,6 +253,14 @@ static json_t *launch_json(const kmb_code_kernel *row) {
   put_count(to, "dynamic_shared_bytes", row->dynamic_shared_bytes);
   if (row->flags & KMB_CODE_HAS_OCCUPANCY)
     put_count(to, "blocks_per_unit", row->blocks_per_unit);
+  if (row->flags & KMB_CODE_HAS_SCALARS)
+    put_count(to, "scalar_registers", row->scalar_registers);
+  if (row->flags & KMB_CODE_HAS_ACCUMULATORS)
+    put_count(to, "accumulator_registers", row->accumulator_registers);
+  if (row->flags & KMB_CODE_HAS_SPILLS) {
+    put_count(to, "spilled_registers", row->spilled_registers);
+    put_count(to, "spilled_scalar_registers", row->spilled_scalar_registers);
+  }
   if (!(row->flags & KMB_CODE_HAS_ATTRIBUTES)) return to;
   put_count(to, "registers", row->registers);
   put_count(to, "static_shared_bytes", row->static_shared_bytes);

@@ -30,6 +30,9 @@ void payoff_help(FILE *to) {
       "  --axis KEY=VALUE  only what was measured at this point; repeatable\n"
       "  --ratio R         new time over old; with commas its interval\n"
       "  --any-device      the change was measured on another device\n"
+      "  --added NS        what recording added to each call of the host, "
+      "measured\n"
+      "                    otherwise than by the recording itself\n"
       "  --format F        what STEP is, as for kmb gaps\n"
       "  --json            JSON instead of text\n"
       "  --markdown        a paragraph for a pull request\n",
@@ -39,7 +42,7 @@ void payoff_help(FILE *to) {
 typedef struct options {
   trace_options step;
   payoff_choice choice;
-  const char *ratio, *shape;
+  const char *ratio, *added, *shape;
   kmb_payoff_params params;
   bool json, markdown;
 } options;
@@ -65,6 +68,7 @@ static int take_valued(int argc, char **argv, int *at, options *o) {
               {"--range", &o->params.range},
               {"--baseline", &o->choice.baseline},
               {"--candidate", &o->choice.candidate},
+              {"--added", &o->added},
               {"--ratio", &o->ratio},
               {"--shape", &o->shape}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -121,6 +125,9 @@ static int read_options(int argc, char **argv, options *o) {
   if (!o->step.path) return usage(name, "a trace of the step is needed");
   if (!o->choice.file_count == !o->ratio)
     return usage(name, "either files or --ratio say what changed");
+  if (o->added &&
+      !(read_real(o->added, &o->params.added_ns) && o->params.added_ns > 0))
+    return usage(name, "--added cannot be \"%s\": ns above 0", o->added);
   if (o->json && o->markdown)
     return usage(name, "--json and --markdown exclude each other");
   return o->shape ? read_shape(name, o->shape, &o->params) : EXIT_DONE;

@@ -9,6 +9,7 @@
 from . import work
 from ._library import version as library_version
 from .bench import bench
+from .code import Code, capture
 from .comm import Comm, Transport
 from .compare import Candidate, Comparison, Row, compare
 from .counters import Counters, counters
@@ -17,18 +18,18 @@ from .errors import BusyError, CancelledError, CaptureError, DeadlineError, \
     Error, ForkedError, FormatError, IncorrectError, InvalidError, LostError, \
     NotPermittedError, OutOfMemoryError, RankError, StaleError, StreamError, \
     UnavailableError, UnsupportedError, VendorError
-from .result import Finding, Result, load, loads, save, table
+from .result import CodeKernel, Finding, Result, load, loads, save, table
 from .trace import Gaps, gaps
 from .work import Work
 
 __version__ = '0.1.0'
 __all__ = [
-    'BusyError', 'CancelledError', 'Candidate', 'CaptureError', 'Comm',
-    'Comparison', 'Counters', 'DeadlineError', 'Device', 'Error', 'Finding',
-    'ForkedError', 'FormatError', 'Gaps', 'IncorrectError', 'InvalidError',
-    'LostError', 'NotPermittedError', 'OutOfMemoryError', 'RankError',
-    'Result', 'Row', 'StaleError', 'StreamError', 'Transport',
+    'BusyError', 'CancelledError', 'Candidate', 'CaptureError', 'Code',
+    'CodeKernel', 'Comm', 'Comparison', 'Counters', 'DeadlineError', 'Device',
+    'Error', 'Finding', 'ForkedError', 'FormatError', 'Gaps', 'IncorrectError',
+    'InvalidError', 'LostError', 'NotPermittedError', 'OutOfMemoryError',
+    'RankError', 'Result', 'Row', 'StaleError', 'StreamError', 'Transport',
     'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench',
-    'compare', 'counters', 'gaps', 'library_version', 'load', 'loads', 'save',
-    'table', 'work',
+    'capture', 'compare', 'counters', 'gaps', 'library_version', 'load',
+    'loads', 'save', 'table', 'work',
 ]

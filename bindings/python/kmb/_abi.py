@@ -108,9 +108,13 @@ KMB_BENCH_REQUIRE_LAUNCH = 128
 KMB_BENCH_REQUIRE_CHECK = 256
 KMB_BENCH_CONFIRM_COLD = 512
 KMB_BENCH_COUNTERS = 1024
+KMB_BENCH_KEEP_COUNTERS = 2048
 KMB_CODE_HASH_SIZE = 65
 KMB_CODE_HAS_ATTRIBUTES = 1
 KMB_CODE_HAS_OCCUPANCY = 2
+KMB_CODE_HAS_SCALARS = 4
+KMB_CODE_HAS_ACCUMULATORS = 8
+KMB_CODE_HAS_SPILLS = 16
 KMB_VALUE_NAME = 1
 KMB_VALUE_TIME = 2
 KMB_VALUE_RAW_MEDIAN = 3
@@ -418,6 +422,7 @@ KMB_REPLAY_LAUNCH = 1
 KMB_REPLAY_KERNEL = 2
 KMB_REPLAY_GRAPH = 3
 KMB_COUNTERS_LIST = 1
+KMB_COUNTERS_KEEP = 2
 KMB_COUNTERS_SOL_DRAM_READ = 0
 KMB_COUNTERS_SOL_DRAM_WRITE = 1
 KMB_COUNTERS_SOL_OCCUPANCY = 2
@@ -1187,6 +1192,10 @@ kmb_code_kernel._fields_ = [
     ("code_hash", c_char_p),
     ("code_offset", c_uint64),
     ("code_bytes", c_uint64),
+    ("scalar_registers", c_uint64),
+    ("accumulator_registers", c_uint64),
+    ("spilled_registers", c_uint64),
+    ("spilled_scalar_registers", c_uint64),
 ]
 
 kmb_code_info._fields_ = [
@@ -1757,6 +1766,7 @@ kmb_payoff_params._fields_ = [
     ("range", c_char_p),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("added_ns", c_double),
     ("grid_x", c_uint32),
     ("grid_y", c_uint32),
     ("grid_z", c_uint32),
@@ -1939,6 +1949,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "kmb_comparison_write_text": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_comparison_write_json": (c_int32, [c_void_p, CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t), c_void_p]),
     "kmb_counters_read": (c_int32, [c_void_p, POINTER(kmb_bench_params), POINTER(kmb_counters_params), POINTER(c_void_p)]),
+    "kmb_counters_release": (c_int32, [c_void_p]),
     "kmb_counters_destroy": (None, [c_void_p]),
     "kmb_counters_get_info": (c_int32, [c_void_p, POINTER(kmb_counters_info)]),
     "kmb_counters_row_count": (c_uint64, [c_void_p]),

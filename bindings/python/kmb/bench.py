@@ -4,7 +4,7 @@ import ctypes
 import os
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
-    Sequence, Tuple, Union
+    Sequence, Tuple, TYPE_CHECKING, Union
 
 from . import _abi, errors
 from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
@@ -15,6 +15,9 @@ from .comm import ALONE, Comm, joined
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
+
+if TYPE_CHECKING:
+    from .code import Code
 
 CACHES = {None: _abi.KMB_CACHE_DEFAULT, 'cold': _abi.KMB_CACHE_COLD,
            'rotated': _abi.KMB_CACHE_ROTATED, 'warm': _abi.KMB_CACHE_WARM}
@@ -520,7 +523,8 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           metadata: Optional[Mapping[str, Any]] = None,
           memory_limit: Optional[int] = None, confirm_cold: bool = False,
           counters: bool = False, comm: Any = ALONE,
-          boundary: Optional[str] = None) -> Result:
+          boundary: Optional[str] = None,
+          code: Optional['Code'] = None) -> Result:
     """Measures ``fn(*args, **kwargs)``.
 
     Arrays among the arguments (torch tensors, numpy arrays, also within lists,
@@ -556,6 +560,7 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
         process group of torch, a communicator of mpi4py, or a :class:`kmb.Comm`
     :param boundary: what the callable encloses; by default "all that the
         callback enqueues"
+    :param code: what :func:`kmb.capture` saw; the result lists it
 
     What the callable raises comes out as it is, and on other ranks as
     :class:`kmb.RankError`. Ctrl-C ends the measurement.
@@ -575,6 +580,8 @@ def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
         plan = Plan(where, name_of(fn) if name is None else str(name))
         plan.ranks = ranks
         settings.apply(plan, arguments)
+        if code is not None:
+            plan.params.code = plan.keep(code).handle
         return Prepared(plan, fn, arguments, options, how)
 
     stack = contextlib.ExitStack()

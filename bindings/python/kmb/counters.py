@@ -93,7 +93,8 @@ def _counters(handle: ctypes.c_void_p, metrics: Sequence[str]) -> Counters:
 
 def read(plan: Plan, metrics: Optional[Iterable[str]] = None,
          kernel: Optional[str] = None, skip: int = 0, count: int = 0,
-         replay: Optional[str] = None, list_only: bool = False) -> Counters:
+         replay: Optional[str] = None, list_only: bool = False,
+         keep: bool = False) -> Counters:
     """Reads them for what a plan measures."""
     params = _abi.kmb_counters_params()
     params.struct_size = ctypes.sizeof(params)
@@ -110,7 +111,8 @@ def read(plan: Plan, metrics: Optional[Iterable[str]] = None,
         params.kernel = kernel.encode('utf-8', 'replace')
     params.skip, params.count = skip, count
     params.replay = chosen(_REPLAYS, replay, 'replay')
-    params.flags = _abi.KMB_COUNTERS_LIST if list_only else 0
+    params.flags = _abi.KMB_COUNTERS_LIST * bool(list_only) | \
+        _abi.KMB_COUNTERS_KEEP * bool(keep)
     plan.settle()
     out = ctypes.c_void_p()
     try:
@@ -128,7 +130,7 @@ def counters(fn: Callable[..., Any], args: Sequence[Any] = (),
              metrics: Optional[Iterable[str]] = None,
              kernel: Optional[str] = None, skip: int = 0, count: int = 0,
              replay: Optional[str] = None, list_only: bool = False,
-             name: Optional[str] = None,
+             keep: bool = False, name: Optional[str] = None,
              device: Union[Device, str, None] = None, mutates: Which = (),
              outputs: Which = (), warm: Which = (),
              touched: Optional[Mapping[Union[str, int], int]] = None,
@@ -145,6 +147,9 @@ def counters(fn: Callable[..., Any], args: Sequence[Any] = (),
     :param count: matching launches to keep; 0: all
     :param replay: "launch", "kernel" or "graph"
     :param list_only: list kernels and count passes, read none
+    :param keep: the next call on this device is shorter; until then, or until
+        :meth:`kmb.Device.release_counters`, the GPU's counters are held, which
+        may keep other processes' profilers from them
     :param launch: "plain" gives a row for each kernel, "graph" one of the whole
 
     The others are as for :func:`kmb.bench`.
@@ -163,4 +168,5 @@ def counters(fn: Callable[..., Any], args: Sequence[Any] = (),
             Prepared(plan, fn, arguments, options, {
                 'check': None, 'tolerance': None, 'reset': reset,
                 'memory_limit': memory_limit}).set_up(stack)
-        return read(plan, metrics, kernel, skip, count, replay, list_only)
+        return read(plan, metrics, kernel, skip, count, replay, list_only,
+                    keep)

@@ -58,6 +58,11 @@ class Device:
         taken back; from any thread."""
         self.cancel_flag.value = int(on)
 
+    def release_counters(self) -> None:
+        """Gives back the hardware counters that ``kmb.counters(…, keep=True)``
+        has kept; nothing if there are none."""
+        check(lib.kmb_counters_release(self.handle))
+
     def attribute(self, key: str) -> Union[str, int, float]:
         """What the device says of itself: "name", "backend", "llc_bytes"...
         Raises ``UnavailableError`` where it is not known."""

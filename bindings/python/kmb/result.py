@@ -4,8 +4,8 @@ import html
 import json
 import os
 import weakref
-from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+from dataclasses import dataclass, field, fields
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _abi
 from ._library import check, lib, read, text, written
@@ -21,6 +21,41 @@ class Finding:
 
     def __str__(self) -> str:
         return '%s %s: %s' % (self.severity, self.code, self.message)
+
+
+@dataclass(frozen=True)
+class CodeKernel:
+    """A kernel whose code was captured, with one launch configuration. What is
+    not known is None, and ``reason`` says why."""
+    name: str  #: as the code object has it
+    grid: Tuple[int, ...]
+    block: Tuple[int, ...]
+    launches: int
+    dynamic_shared_bytes: int
+    demangled: Optional[str] = None  #: as people write it
+    architecture: Optional[str] = None  #: "sm_90", "gfx942"
+    sha256: Optional[str] = None  #: of its image
+    code_sha256: Optional[str] = None  #: of its instructions alone
+    file: Optional[str] = None  #: its image's, in the folder RESULT.d
+    reason: Optional[str] = None
+    registers: Optional[int] = None  #: of a thread; AMD: VGPRs
+    static_shared_bytes: Optional[int] = None  #: of a block; AMD: LDS
+    local_bytes: Optional[int] = None  #: of a thread; AMD: scratch
+    max_threads: Optional[int] = None
+    blocks_per_unit: Optional[int] = None  #: that fit at once
+    scalar_registers: Optional[int] = None  #: AMD's alone, as the next three
+    accumulator_registers: Optional[int] = None
+    spilled_registers: Optional[int] = None
+    spilled_scalar_registers: Optional[int] = None
+    code_offset: Optional[int] = None  #: of its instructions in the image
+    code_bytes: Optional[int] = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> 'CodeKernel':
+        """From a row of the JSON."""
+        known = {f.name: row[f.name] for f in fields(cls) if f.name in row}
+        known['grid'], known['block'] = tuple(row['grid']), tuple(row['block'])
+        return cls(**known)
 
 
 def scaled(ns: float) -> str:
@@ -135,6 +170,12 @@ class Result:
     def ops(self) -> List[Dict[str, Any]]:
         """A row for each device operation of an iteration that was traced."""
         return list(self.get('ops', []))
+
+    @property
+    def code(self) -> Tuple[CodeKernel, ...]:
+        """A row for each kernel whose code was captured; see
+        :func:`kmb.capture`."""
+        return tuple(map(CodeKernel.of, self.get('code', [])))
 
     @property
     def ranks(self) -> List[Dict[str, Any]]:

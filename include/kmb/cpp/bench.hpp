@@ -5,6 +5,7 @@
 #ifndef KMB_CPP_BENCH_HPP
 #define KMB_CPP_BENCH_HPP
 
+#include <kmb/cpp/code.hpp>
 #include <kmb/cpp/comm.hpp>
 #include <kmb/cpp/result.hpp>
 
@@ -151,6 +152,11 @@ public:
   /** Reads the preset `sol` of hardware counters, after timing. */
   benchmark &with_counters() {
     params_.flags |= KMB_BENCH_COUNTERS;
+    return *this;
+  }
+  /** Lists captured code in the result; it must live until then. */
+  benchmark &with_code(const kmb::code &captured) {
+    params_.code = captured.get();
     return *this;
   }
   kmb_bench_params &params() noexcept {

@@ -64,6 +64,13 @@ public:
         kmb_result_op_count(get()), kmb_op_init(),
         [&](auto i, auto *out) { return kmb_result_op(get(), i, out); });
   }
+  /** A row for each kernel whose code was captured, as benchmark::with_code()
+   *  was given it. */
+  std::vector<kmb_code_kernel> code() const {
+    return detail::listed(
+        kmb_result_code_count(get()), kmb_code_kernel_init(),
+        [&](auto i, auto *out) { return kmb_result_code(get(), i, out); });
+  }
   /** A row for each rank, where several measured together. */
   std::vector<kmb_rank> ranks() const {
     return detail::listed(

@@ -50,3 +50,8 @@ spills(__global const float *in, __global float *out) {
   for (int i = 0; i < 16; i++)
     out[PLACE * 16 + i * 5] = v[i] * v[15 - i];
 }
+
+/* Named as C++ names it. */
+BLOCK __kernel void _Z5scalePff(__global float *out, float by) {
+  out[PLACE] *= by;
+}

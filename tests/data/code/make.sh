@@ -3,7 +3,7 @@
 # them. Needs nvcc, nvdisasm and cuobjdump, or what clang, lld and llvm-objdump
 # of Debian's LLVM 14 do:
 #
-# make.sh amd  amd.objdump alone
+# make.sh amd  amd.hsaco and amd.objdump alone
 #
 # OLDER_PTXAS  ptxas of CUDA 12, for older.cubin, which else stays as it is
 set -eu
@@ -11,9 +11,10 @@ CDPATH="" cd -- "$(dirname "$0")"
 if [ "${1:-}" = amd ]; then
   clang-14 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O2 -x cl \
     -cl-std=CL2.0 -Xclang -finclude-default-header -c -o amd.o amd.cl
-  ld.lld -shared -o amd.hsaco amd.o
+  ld.lld-14 -shared -o amd.hsaco amd.o
   llvm-objdump-14 -d amd.hsaco >amd.objdump
-  rm amd.o amd.hsaco
+  chmod -x amd.hsaco
+  rm amd.o
   exit 0
 fi
 for name in kernels matrix tiny; do

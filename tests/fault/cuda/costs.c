@@ -157,7 +157,7 @@ static json_t *load(const char *folder, const char *name) {
 
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
-  accuracy = load(argv[1], "accuracy-h200.json");
+  accuracy = load(argv[1], "accuracy-other-h200.json");
   cold = load(argv[1], "cold-h200.json");
   timers = load(argv[1], "timers-h200.json");
   RUN(the_clocks_are_as_recorded);

@@ -51,7 +51,7 @@ static inline kmb_counters_info info(const job *j) {
   return i;
 }
 
-static const char *name(const job *j, uint64_t row) {
+static inline const char *name(const job *j, uint64_t row) {
   const char *text = NULL;
   REQUIRE_OK(kmb_counters_name(j->counters, row, &text));
   return text;

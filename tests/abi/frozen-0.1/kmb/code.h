@@ -25,21 +25,26 @@ typedef struct kmb_code kmb_code;
 
 enum {
   KMB_CODE_HAS_ATTRIBUTES = 1u << 0, /**< registers to max_threads are known */
-  KMB_CODE_HAS_OCCUPANCY = 1u << 1   /**< blocks_per_unit is known */
+  KMB_CODE_HAS_OCCUPANCY = 1u << 1,  /**< blocks_per_unit is known */
+  KMB_CODE_HAS_SCALARS = 1u << 2,    /**< scalar_registers is known */
+  KMB_CODE_HAS_ACCUMULATORS = 1u << 3, /**< accumulator_registers is known */
+  KMB_CODE_HAS_SPILLS = 1u << 4 /**< both counts of spilled registers are */
 };
 
 /** A kernel with one launch configuration. */
 typedef struct kmb_code_kernel {
   size_t struct_size;
   const char *name; /**< as the code object has it (C++: mangled) */
-  const char *arch; /**< of the code, such as "sm_90"; "" if not known */
+  /** Of the code: "sm_90", "gfx942:sramecc+:xnack-"; "" if not known. */
+  const char *arch;
   const char *hash; /**< of its image, see kmb_code_hash(); NULL: none */
   /** Why there is no image, or what could not be asked; NULL: nothing. */
   const char *reason;
   uint64_t launches;
-  uint64_t registers;           /**< of a thread, as its code needs them */
-  uint64_t static_shared_bytes; /**< of a block */
-  uint64_t local_bytes; /**< of a thread: spills, arrays, frames of calls */
+  uint64_t registers; /**< of a thread, as its code needs them; AMD: VGPRs */
+  uint64_t static_shared_bytes; /**< of a block; AMD: LDS */
+  /** Of a thread: spills, arrays, frames of calls; AMD: scratch. */
+  uint64_t local_bytes;
   uint64_t max_threads; /**< of a block of this kernel */
   uint64_t dynamic_shared_bytes;
   uint64_t blocks_per_unit; /**< that a multiprocessor can hold at once */
@@ -57,6 +62,12 @@ typedef struct kmb_code_kernel {
   const char *code_hash;
   uint64_t code_offset; /**< where its instructions begin in the image */
   uint64_t code_bytes;  /**< how many bytes they take; 0: not known */
+  /** AMD's: of a wavefront the SGPRs, of a thread the AGPRs, and registers that
+   *  the compiler spilled: VGPRs, SGPRs. */
+  uint64_t scalar_registers;
+  uint64_t accumulator_registers;
+  uint64_t spilled_registers;
+  uint64_t spilled_scalar_registers;
 } kmb_code_kernel;
 
 static inline kmb_code_kernel kmb_code_kernel_init(void) {
@@ -90,14 +101,16 @@ typedef kmb_status (*kmb_code_run_fn)(void *user);
  *  thread and library, and the code objects that are loaded. Nothing is timed
  *  meanwhile, and nothing stays on afterwards. A code object that was loaded
  *  before is not seen, and its kernels say so: capture their first launch.
- *  @param device     a device of a backend that can capture (CUDA)
+ *  @param device     a device of a backend that can capture: CUDA, and HIP
+ * where it was opened as "hip:0:trace" before HIP started
  *  @param run        launches the work; it need not wait for it
  *  @param user       passed to `run`
  *  @param[out] code  the new handle; free it with kmb_code_destroy(); NULL on
  *                    failure
  *  @retval KMB_ERR_INVALID      a NULL argument
  *  @retval KMB_ERR_UNSUPPORTED  the backend, or its tracer, cannot capture code
- *  @retval KMB_ERR_UNAVAILABLE  the vendor's tracer (CUPTI) is absent
+ *  @retval KMB_ERR_UNAVAILABLE  the vendor's tracer (CUPTI, rocprofiler-sdk) is
+ *                               absent, or was not asked for in time
  *  @retval KMB_ERR_BUSY         the device is in use, or a measurement, a
  *                               recording or another tool traces this process
  *  @retval KMB_ERR_PERM         the driver reserves tracing for administrators
@@ -142,7 +155,8 @@ KMB_API kmb_status kmb_code_get_info(const kmb_code *code, kmb_code_info *info);
 KMB_API kmb_status kmb_code_get_kernel(const kmb_code *code, uint64_t index,
                                        kmb_code_kernel *kernel);
 
-/** The code object that a kernel comes from: a cubin, as it was loaded.
+/** The code object that a kernel comes from, as it was loaded: a cubin, or
+ *  AMD's.
  *  @param code        a capture
  *  @param index       of the kernel
  *  @param[out] image  its bytes, owned by the capture

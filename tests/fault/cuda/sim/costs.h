@@ -1,8 +1,9 @@
 /* How long things take, in ns. Every rule of the device cites a figure that was
  * recorded on an H200 (driver 580.159.04): A is bench/results/
- * accuracy-h200.json, C cold-h200.json, T timers-h200.json, what follows the
- * place in it. tests/fault/cuda/costs.c compares each with what it cites. The
- * host's rules only make time pass. */
+ * accuracy-other-h200.json, from a host on which events cost more than where
+ * docs/cuda.md's figures are from, C cold-h200.json, T timers-h200.json, what
+ * follows the place in it. tests/fault/cuda/costs.c compares each with what it
+ * cites. The host's rules only make time pass. */
 #ifndef KMB_TESTS_CUDA_COSTS_H
 #define KMB_TESTS_CUDA_COSTS_H
 

@@ -245,7 +245,8 @@ kmbi_cupti_result sim_cuptiRangeProfilerEnable(kmbi_range_enable *p) {
 
 kmbi_cupti_result sim_cuptiRangeProfilerDisable(kmbi_range_disable *p) {
   SIM_GUARD(cuptiRangeProfilerDisable, SIM_CALL);
-  if (p->profiler != &state || !state.context) return INVALID_OPERATION;
+  if (p->profiler != &state || !state.context || sim_current() != state.context)
+    return INVALID_OPERATION;
   state.context = NULL;
   state.decoded = false;
   sim_counters()->on = false;
@@ -254,7 +255,7 @@ kmbi_cupti_result sim_cuptiRangeProfilerDisable(kmbi_range_disable *p) {
 }
 
 static bool is_on(const void *profiler) {
-  return profiler == &state && state.context;
+  return profiler == &state && state.context && sim_current() == state.context;
 }
 
 kmbi_cupti_result
@@ -276,8 +277,18 @@ sim_cuptiRangeProfilerCounterDataImageInitialize(kmbi_range_data *p) {
         SIM_CALL);
   if (!is_on(p->profiler) || !p->image || p->bytes != state.data_bytes)
     return INVALID_PARAMETER;
+  if (state.started) return INVALID_OPERATION;
+  /* Emptied in place: the passes begin anew. */
+  if (state.configured && p->image == state.data) {
+    bool user = sim_counters()->user_range;
+    sim_profiler_reset();
+    sim_counters()->user_range = user;
+  } else {
+    state.configured = false;
+  }
   state.data = p->image;
   state.sized = true;
+  state.done = state.decoded = false;
   return 0;
 }
 
@@ -304,7 +315,7 @@ kmbi_cupti_result sim_cuptiRangeProfilerSetConfig(kmbi_range_config *p) {
 kmbi_cupti_result sim_cuptiRangeProfilerStart(kmbi_range_start *p) {
   ENTER(cuptiRangeProfilerStart, kmbi_range_start, profiler, SIM_CALL);
   if (!is_on(p->profiler) || !state.configured || state.started || state.done ||
-      !sim_all_idle())
+      !sim_all_idle() || sim_tracing())
     return INVALID_OPERATION;
   state.started = true;
   sim_counters()->ranges = 0;

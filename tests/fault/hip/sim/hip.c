@@ -6,7 +6,7 @@
 #include "costs.h"
 #include "inside.h"
 
-enum { INVALID_HANDLE = 400, NOT_FOUND = 500 };
+enum { INVALID_HANDLE = 400, NOT_FOUND = 500, SIM_LDS = 65536 };
 
 kmbi_hip_result sim_hipInit(unsigned flags) {
   SIM_ENTER(hipInit, SIM_CALL);
@@ -314,12 +314,17 @@ kmbi_hip_result sim_hipModuleLaunchKernel(
     unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
     unsigned shared, kmbi_hip_stream stream, void **arguments, void **extra) {
   SIM_ENTER_DEVICE(hipModuleLaunchKernel, SIM_LAUNCH);
-  (void)shared;
   if (!sim_is(function, SIM_FUNCTION)) return sim_done(INVALID_HANDLE);
   if (!grid_x || !grid_y || !grid_z || extra || !block_x ||
       block_x * block_y * block_z > 1024)
     return sim_done(KMBI_HIP_InvalidValue);
-  sim_op op = {.kind = KERNEL, .kernel = function->kernel};
+  sim_op op = {.kind = KERNEL,
+               .kernel = function->kernel,
+               .kernel_id = sim_kernel_id(function->kernel,
+                                          function->module->code_object),
+               .grid = {grid_x, grid_y, grid_z},
+               .block = {block_x, block_y, block_z},
+               .shared = shared};
   const char *sizes = function->kernel->sizes;
   for (int i = 0; sizes[i]; i++)
     memcpy(&op.a[i], arguments[i], (size_t)(sizes[i] - '0'));
@@ -328,14 +333,22 @@ kmbi_hip_result sim_hipModuleLaunchKernel(
 
 /* Modules. */
 
+/* What stands for a code object, or one. */
 kmbi_hip_result sim_hipModuleLoadData(kmbi_hip_module *module,
                                       const void *image) {
   SIM_ENTER_DEVICE(hipModuleLoadData, SIM_LAUNCH);
-  if (!image || strcmp(image, SIM_CODE) != 0)
+  bool real = image && memcmp(image,
+                              "\x7f"
+                              "ELF",
+                              4) == 0;
+  if (!image || (!real && strcmp(image, SIM_CODE) != 0))
     return sim_done(KMBI_HIP_NoBinaryForGpu);
   if (sim_unsafe()) return sim_done(KMBI_HIP_StreamCaptureUnsupported);
   sim_drain("hipModuleLoadData");
   *module = sim_make(SIM_MODULE, sizeof **module);
+  (*module)->image = real ? image : NULL;
+  if (real)
+    (*module)->code_object = sim_trace_code(image, sim_code_size(image));
   return sim_done(0);
 }
 
@@ -358,9 +371,39 @@ kmbi_hip_result sim_hipModuleGetFunction(kmbi_hip_function *function,
   SIM_ENTER_DEVICE(hipModuleGetFunction, SIM_CALL);
   const sim_kernel *kernel = sim_kernel_named(name);
   if (!sim_is(module, SIM_MODULE)) return sim_done(INVALID_HANDLE);
-  if (!kernel) return sim_done(NOT_FOUND);
+  /* An image has to be there as long as its module is. */
+  if (!kernel ||
+      (module->image &&
+       !sim_code_has(module->image, sim_code_size(module->image), kernel)))
+    return sim_done(NOT_FOUND);
   *function = sim_make(SIM_FUNCTION, sizeof **function);
   (*function)->module = module;
   (*function)->kernel = kernel;
+  return sim_done(0);
+}
+
+kmbi_hip_result sim_hipFuncGetAttribute(int *value, kmbi_hip_enum attribute,
+                                        kmbi_hip_function function) {
+  SIM_ENTER_DEVICE(hipFuncGetAttribute, SIM_CALL);
+  static const int values[] = {[KMBI_HIP_FUNC_MAX_THREADS] = 512,
+                               [KMBI_HIP_FUNC_SHARED] = 640,
+                               [KMBI_HIP_FUNC_LOCAL] = 24,
+                               [KMBI_HIP_FUNC_REGISTERS] = 77};
+  if (!sim_is(function, SIM_FUNCTION)) return sim_done(INVALID_HANDLE);
+  if (attribute > KMBI_HIP_FUNC_REGISTERS)
+    return sim_done(KMBI_HIP_InvalidValue);
+  *value = values[attribute];
+  return sim_done(0);
+}
+
+kmbi_hip_result sim_hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+    int *blocks, kmbi_hip_function function, int threads, size_t shared) {
+  SIM_ENTER_DEVICE(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
+                   SIM_CALL);
+  if (!sim_is(function, SIM_FUNCTION)) return sim_done(INVALID_HANDLE);
+  size_t bytes = shared + function->kernel->group_bytes;
+  size_t held = bytes ? SIM_LDS / bytes : 32;
+  *blocks = (int)(held < 2048u / (unsigned)threads ? held
+                                                   : 2048u / (unsigned)threads);
   return sim_done(0);
 }

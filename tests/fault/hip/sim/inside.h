@@ -40,6 +40,7 @@ typedef struct sim_kernel {
   /* Does its work and says how long it takes beyond a launch. */
   uint64_t (*run)(const sim_argument *a);
   bool silent; /* stores nothing */
+  unsigned group_bytes;
 } sim_kernel;
 
 typedef enum sim_kind { KERNEL, COPY, SET, RECORD } sim_kind;
@@ -53,6 +54,8 @@ typedef struct sim_op {
   struct ihipEvent_t *event;
   uint64_t submitted;
   uint32_t value;
+  uint64_t kernel_id;
+  unsigned grid[3], block[3], shared;
   uint64_t id;          /* of the thread that submitted it, by rocprofiler */
   bool in_graph, first; /* of a graph */
 } sim_op;
@@ -75,6 +78,8 @@ struct ihipStream_t {
 
 struct ihipModule_t {
   sim_object object;
+  const void *image; /* NULL: what stands for one */
+  uint64_t code_object;
 };
 struct ihipModuleSymbol_t {
   sim_object object;
@@ -159,10 +164,14 @@ void sim_invalidate_all(void);
 bool sim_capturing(void);
 
 /* kernels.c */
-uint64_t sim_kernel_id(const sim_kernel *kernel);
+enum { SIM_IDS = 1000 }; /* of a code object */
+uint64_t sim_kernel_id(const sim_kernel *kernel, uint64_t code_object);
 const sim_kernel *sim_kernel_by_id(uint64_t id);
 size_t sim_kernel_count(void);
 const sim_kernel *sim_kernel_named(const char *name);
+/* Of a code object its bytes, and whether a kernel is one of it. */
+size_t sim_code_size(const void *image);
+bool sim_code_has(const void *image, size_t size, const sim_kernel *kernel);
 bool sim_knows_all_of(const char *source);
 /* Whether memory is there; a fault of the device if not. */
 bool sim_reaches(uint64_t at, uint64_t bytes);
@@ -185,13 +194,17 @@ void sim_trace_reset(void);
 /* What librocprofiler-sdk changes. */
 typedef struct sim_tracer {
   kmbi_prof_callback callback;
-  kmbi_prof_event_fn names;
-  uint64_t contexts;
+  kmbi_prof_event_fn names, launches;
+  uint64_t contexts, code_objects;
   bool configured, deaf, started; /* deaf: HIP was there first */
+  bool naming, telling;
   uint64_t lost;
 } sim_tracer;
 sim_tracer *sim_trace(void);
-void sim_trace_names(uint32_t version);
+void sim_trace_names(void);
+/* A code object that is loaded, and a kernel that is enqueued. */
+uint64_t sim_trace_code(const void *image, size_t size);
+void sim_trace_launch(const sim_op *op, int device);
 void sim_trace_flush(void);
 uint64_t *sim_trace_ids(unsigned **depth); /* the thread's stack, of eight */
 bool sim_hip_started(void);

@@ -1,6 +1,9 @@
 /* Kernels that the device knows by name, at work on the host's memory: the
  * backend's own and those of the tests. */
+#define _GNU_SOURCE /* memmem */
+#include <elf.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "costs.h"
@@ -182,32 +185,51 @@ static uint64_t run_add(const sim_argument *a) {
 }
 
 static const sim_kernel kernels[] = {
-    {"kmb_empty", "", run_empty, true},
-    {"sim_all_reduce", "88448", run_empty, false},
-    {"kmb_spin", "88", run_spin, false},
-    {"kmb_gate", "848", run_empty, false},
-    {"kmb_sweep", "888", run_sweep, true},
-    {"kmb_touch", "888", run_touch, true},
-    {"kmb_set", "888", run_set, false},
-    {"kmb_random_small", "8888844", run_small, false},
-    {"kmb_random_f64", "88888", run_f64, false},
-    {"kmb_random_int", "888884", run_int, false},
-    {"test_spin", "8", run_spin, false}, /* which stores something */
-    {"test_silent", "8", run_spin, true},
-    {"test_copy", "888", run_copy, false},
-    {"test_read", "888", run_read, true},
-    {"test_hang", "8", run_empty, false},
-    {"test_fault", "8", run_fault, false},
-    {"test_add", "884", run_add, false},
+    {"kmb_empty", "", run_empty, true, 0},
+    {"sim_all_reduce", "88448", run_empty, false, 0},
+    {"kmb_spin", "88", run_spin, false, 0},
+    {"kmb_gate", "848", run_empty, false, 0},
+    {"kmb_sweep", "888", run_sweep, true, 0},
+    {"kmb_touch", "888", run_touch, true, 0},
+    {"kmb_set", "888", run_set, false, 0},
+    {"kmb_random_small", "8888844", run_small, false, 0},
+    {"kmb_random_f64", "88888", run_f64, false, 0},
+    {"kmb_random_int", "888884", run_int, false, 0},
+    {"test_spin", "8", run_spin, false, 0}, /* which stores something */
+    {"test_silent", "8", run_spin, true, 0},
+    {"test_copy", "888", run_copy, false, 0},
+    {"test_read", "888", run_read, true, 0},
+    {"test_hang", "8", run_empty, false, 0},
+    {"test_fault", "8", run_fault, false, 0},
+    {"test_add", "884", run_add, false, 0},
+    /* Of tests/data/code/amd.cl. */
+    {"copy_narrow", "884", run_empty, false, 0},
+    {"copy_wide", "884", run_empty, false, 0},
+    {"matrix", "8884", run_empty, false, 0},
+    {"turn", "88", run_empty, false, 1024},
+    {"spills", "88", run_empty, false, 0},
+    {"_Z5scalePff", "84", run_empty, false, 0},
 };
 
-/* Ids count from 1. */
-uint64_t sim_kernel_id(const sim_kernel *kernel) {
-  return (uint64_t)(kernel - kernels) + 1;
+/* Ids count from 1, and on for each code object. */
+uint64_t sim_kernel_id(const sim_kernel *kernel, uint64_t code_object) {
+  return SIM_IDS * code_object + (uint64_t)(kernel - kernels) + 1;
 }
 
 const sim_kernel *sim_kernel_by_id(uint64_t id) {
-  return &kernels[id - 1];
+  return &kernels[id % SIM_IDS - 1];
+}
+
+size_t sim_code_size(const void *image) {
+  Elf64_Ehdr head;
+  memcpy(&head, image, sizeof head);
+  return (size_t)(head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize);
+}
+
+bool sim_code_has(const void *image, size_t size, const sim_kernel *kernel) {
+  char name[64];
+  int length = snprintf(name, sizeof name, "%s.kd", kernel->name);
+  return memmem(image, size, name, (size_t)length + 1) != NULL;
 }
 
 size_t sim_kernel_count(void) {

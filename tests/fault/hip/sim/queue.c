@@ -45,6 +45,7 @@ void sim_enqueue(struct ihipStream_t *stream, const sim_op *op) {
   queued++;
   sim_append(&stream->end, &copy);
   if (op->kind == RECORD) op->event->pending++;
+  if (op->kind == KERNEL) sim_trace_launch(op, stream->device);
 }
 
 void sim_clear(struct ihipStream_t *stream) {

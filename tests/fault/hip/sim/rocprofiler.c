@@ -1,8 +1,9 @@
-/* librocprofiler-sdk: a context with a buffer, and one that tells names. */
+/* librocprofiler-sdk: a context with a buffer, one that tells names and code
+ * objects, one that tells launches. */
 #include "costs.h"
 #include "inside.h"
 
-enum { LOCKED = 16, INVALID = 9, NAMES = 2 };
+enum { LOCKED = 16, INVALID = 9, NAMES = 2, LAUNCHES = 3 };
 
 #define ENTER(field)                 \
   SIM_GUARD(prof_##field, SIM_CALL); \
@@ -54,10 +55,14 @@ sim_prof_configure_callback(kmbi_prof_id context, unsigned kind,
                             const uint32_t *operations, size_t count,
                             kmbi_prof_event_fn callback, void *user) {
   ENTER(configure_callback);
-  if (context.value != NAMES || kind != KMBI_PROF_CODE_OBJECT || count != 1 ||
-      operations[0] != KMBI_PROF_KERNEL_SYMBOL || user)
-    return INVALID;
-  sim_trace()->names = callback;
+  bool names = context.value == NAMES && kind == KMBI_PROF_CODE_OBJECT &&
+               count == 2 && operations[0] == KMBI_PROF_OBJECT &&
+               operations[1] == KMBI_PROF_KERNEL_SYMBOL;
+  bool launches = context.value == LAUNCHES && kind == KMBI_PROF_DISPATCH &&
+                  count == 1 && operations[0] == KMBI_PROF_ENQUEUE;
+  if ((!names && !launches) || user) return INVALID;
+  if (names) sim_trace()->names = callback;
+  if (launches) sim_trace()->launches = callback;
   return 0;
 }
 
@@ -70,7 +75,11 @@ kmbi_prof_status sim_prof_is_valid(kmbi_prof_id context, int *valid) {
 kmbi_prof_status sim_prof_start(kmbi_prof_id context) {
   ENTER(start);
   if (context.value == NAMES && sim_trace()->names) {
-    sim_trace_names(sim_set()->prof_version);
+    sim_trace_names();
+    return 0;
+  }
+  if (context.value == LAUNCHES && sim_trace()->launches) {
+    sim_trace()->telling = true;
     return 0;
   }
   sim_trace()->started = true;
@@ -79,6 +88,10 @@ kmbi_prof_status sim_prof_start(kmbi_prof_id context) {
 
 kmbi_prof_status sim_prof_stop(kmbi_prof_id context) {
   SIM_GUARD(prof_stop, SIM_CALL);
+  if (context.value == LAUNCHES) {
+    sim_trace()->telling = false;
+    return guard.result;
+  }
   sim_trace()->started = false;
   return context.value == 1 ? guard.result : INVALID;
 }

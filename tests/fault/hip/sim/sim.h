@@ -61,6 +61,12 @@ typedef struct sim_settings {
   bool locked;             /* another tool has configured it */
   unsigned lose_every;     /* each n-th record is lost and counted */
   unsigned timeless_every; /* each n-th has no times */
+  bool untold;             /* launches are, as they are enqueued */
+  bool nameless;           /* kernels of code objects are not told */
+  bool in_file;            /* code objects are, not in memory */
+  bool ragged;             /* the last block of a grid is not full */
+  uint64_t record_bytes;   /* of what is told; 0: as much as there is */
+  size_t cut;              /* bytes that are missing at their end */
   bool no_measures;        /* amd-smi and sysfs tell nothing */
   unsigned threads;        /* that measure; several wait for each other */
   /* RCCL */
