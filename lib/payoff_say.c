@@ -157,21 +157,6 @@ static void note_difference(kmb_payoff *payoff) {
                          ratio, why_it_differs(payoff)));
 }
 
-static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
-  const char *text =
-      payoff->params.added_ns > 0
-          ? kmbi_arena_format(&payoff->arena,
-                              "%.0f ns to each call of the host",
-                              payoff->params.added_ns)
-          : kmbi_arena_format(
-                &payoff->arena,
-                "%llu ns to each call of the driver and %llu ns to each of the "
-                "runtime",
-                (unsigned long long)trace->driver_added,
-                (unsigned long long)trace->runtime_added);
-  return text ? text : "";
-}
-
 static double time_of_others(const kmb_payoff *payoff) {
   double sum = 0;
   for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
@@ -201,6 +186,21 @@ static void note_shapes(kmb_payoff *payoff) {
   else if (payoff->several && payoff->choice == KMBI_PAYOFF_ALL)
     note(payoff, "launches of several shapes are scaled alike; the ratio was "
                  "measured at one of them at most");
+}
+
+static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
+  const char *text =
+      payoff->params.added_ns > 0
+          ? kmbi_arena_format(&payoff->arena,
+                              "%.0f ns to each call of the host",
+                              payoff->params.added_ns)
+          : kmbi_arena_format(
+                &payoff->arena,
+                "%llu ns to each call of the driver and %llu ns to each of the "
+                "runtime",
+                (unsigned long long)trace->driver_added,
+                (unsigned long long)trace->runtime_added);
+  return text ? text : "";
 }
 
 static void note_limits(kmb_payoff *payoff) {
