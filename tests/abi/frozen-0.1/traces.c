@@ -177,6 +177,7 @@ static void counters(void) {
   HOLDS(kmb_counters_read(device, &bench, &params, &read) ==
         KMB_ERR_UNSUPPORTED);
   HOLDS(!read);
+  HOLDS(kmb_counters_release(device) == KMB_OK);
   kmb_device_close(device);
   HOLDS(kmb_counters_get_info(NULL, &info) == KMB_ERR_INVALID);
   HOLDS(kmb_counters_row_count(NULL) == 0);
