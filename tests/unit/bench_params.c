@@ -122,7 +122,7 @@ static void choices_must_be_known(void) {
   REFUSE(INVALID, "no launch mode 3", p.launch_mode = 3);
   REFUSE(INVALID, "no cache state -1", p.cache = -1);
   REFUSE(INVALID, "no cache state 4", p.cache = 4);
-  REFUSE(UNSUPPORTED, "0x800", p.flags |= 1u << 11);
+  REFUSE(UNSUPPORTED, "0x1000", p.flags |= 1u << 12);
   REFUSE(UNSUPPORTED, "reserved", p.reserved = 1);
   ACCEPT(p.timer = KMB_TIMER_HOST);
   ACCEPT(p.launch_mode = KMB_LAUNCH_PLAIN);
