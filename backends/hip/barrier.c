@@ -113,7 +113,7 @@ kmb_status kmbi_hip_barrier_time(void *opened, void *created, void *stream,
   (void)created;
   (void)stream;
   (void)align;
-  (void)ns;
+  *ns = 0;
   return KMBI_HIP_FAIL(self, KMB_ERR_UNSUPPORTED, 0,
                        "how far apart RCCL releases the ranks is not told by "
                        "RCCL");

@@ -64,7 +64,8 @@ void images_are_saved() {
 void what_the_work_returns_comes_back() {
   kmb::device device = must(kmb::device::open(plugin));
   REQUIRE_EQ(status_of([&] {
-               return kmb::code::capture(device, []() -> kmb_status { return KMB_ERR_STALE; });
+               return kmb::code::capture(
+                   device, []() -> kmb_status { return KMB_ERR_STALE; });
              }),
              KMB_ERR_STALE);
   REQUIRE_EQ(status_of([] {
