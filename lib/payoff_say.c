@@ -224,6 +224,12 @@ static void note_limits(kmb_payoff *payoff) {
              &payoff->arena,
              "recorded it took %s: recording adds %s, which is taken off",
              time_text(payoff, s->recorded_ns), added_text(payoff, trace)));
+  else if (payoff->params.added_ns > 0)
+    note(payoff, trace->calls.count
+                     ? "of what recording added nothing is taken off: no call "
+                       "of the host held up the step"
+                     : "of what recording added nothing is taken off: the "
+                       "trace has no calls of the host");
   if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
     note(payoff, "the ratio came without an interval: the prediction has none "
                  "of its own");

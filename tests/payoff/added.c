@@ -163,6 +163,27 @@ static void what_recording_adds_can_be_told(void) {
   }
 }
 
+static void without_calls_nothing_can_be_taken_off(void) {
+  static const char json[] =
+      "{\"kmb_trace\": 1, \"base_ns\": 9000, \"names\": [\"k\", \"X\"], "
+      "\"devices\": "
+      "[[0, 1]], \"streams\": [[0, 5, 1, 7]], \"threads\": [], \"ops\": "
+      "[[\"kernel\", 0, 0, 0, 100, 0, null]], \"calls\": []}";
+  kmb_payoff_params p = kmb_payoff_params_init();
+  kmb_payoff_change change = changed("k", 0.5);
+  kmb_trace *trace = NULL;
+  bool said = false;
+  p.added_ns = 500;
+  REQUIRE_OK(load_as(json, sizeof json - 1, 0, KMB_TRACE_KMB, &trace));
+  kmb_payoff *payoff = evaluate(trace, &change, &p);
+  for (uint64_t k = 0; k < kmb_payoff_note_count(payoff); k++)
+    said =
+        said || strstr(kmb_payoff_note(payoff, k), "has no calls of the host");
+  REQUIRE(said);
+  kmb_payoff_destroy(payoff);
+  kmb_trace_destroy(trace);
+}
+
 /* Two launches; a call of the driver is part of the first. */
 static void each_call_is_relieved_once(void) {
   static const struct {
@@ -215,6 +236,7 @@ static void waits_that_do_not_wait_are_relieved(void) {
 int main(void) {
   RUN(what_recording_adds_is_taken_off);
   RUN(what_recording_adds_can_be_told);
+  RUN(without_calls_nothing_can_be_taken_off);
   RUN(each_call_is_relieved_once);
   RUN(time_goes_on_whatever_was_added);
   RUN(waits_that_do_not_wait_are_relieved);

@@ -121,6 +121,11 @@ class WithoutGpu(unittest.TestCase):
         with self.assertRaisesRegex(kmb.UnsupportedError, 'host captures no'):
             kmb.capture(sum, ([1],))
 
+    def test_what_is_made_by_hand_is_refused(self):
+        for kind in (kmb.Code, kmb.Result):
+            with self.assertRaisesRegex(TypeError, 'not made by hand'):
+                kind(3)
+
     def test_results_without_code_have_none(self):
         result = kmb.bench(sum, ([1],), max_samples=8, min_samples=8, batch=1,
                            min_wall_ms=1e-6, warmup_ms=0, ceilings=False,

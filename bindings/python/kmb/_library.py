@@ -154,6 +154,13 @@ def version() -> str:
     return text(lib.kmb_version())
 
 
+def handle_of(value: Any, makers: str) -> ctypes.c_void_p:
+    """A handle of the library's; anything else would be read as one."""
+    if not isinstance(value, ctypes.c_void_p):
+        raise TypeError('not made by hand, but by %s' % makers)
+    return value
+
+
 def filled(kind: Any, function: Callable[..., int], *arguments: Any) -> Any:
     """A struct that a function of the library fills."""
     one = kind()

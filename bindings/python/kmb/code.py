@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, \
 from . import _abi
 from ._arrays import Arguments
 from ._call import Call
-from ._library import check, filled, lib, text
+from ._library import check, filled, handle_of, lib, text
 from .bench import device_of
 from .device import Device
 from .result import CodeKernel
@@ -53,7 +53,7 @@ class Code:
     result."""
 
     def __init__(self, handle: ctypes.c_void_p) -> None:
-        self.handle = handle
+        self.handle = handle_of(handle, 'capture()')
         weakref.finalize(self, lib.kmb_code_destroy, handle)
         info = filled(_abi.kmb_code_info, lib.kmb_code_get_info, handle)
         self.images = int(info.images)  #: that were loaded meanwhile

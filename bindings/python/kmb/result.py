@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _abi
-from ._library import check, lib, read, text, written
+from ._library import check, handle_of, lib, read, text, written
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Result:
     and ``result.get("sol_pct")`` gives ``None``."""
 
     def __init__(self, handle: ctypes.c_void_p, owner: Any = None) -> None:
-        self._handle = handle
+        self._handle = handle_of(handle, 'bench(), load() and the like')
         self._owner = owner  # the list that the result is in
         self._values: Optional[Dict[str, Any]] = None
         if owner is None:
