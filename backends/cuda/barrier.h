@@ -38,6 +38,8 @@ typedef struct kmbi_cuda_barrier {
 /* barrier_flags.c */
 kmb_status kmbi_cuda_flags_open(kmbi_cuda_barrier *b);
 void kmbi_cuda_flags_close(kmbi_cuda_barrier *b);
+/* There is no memory for what the ranks tell each other. */
+kmb_status kmbi_cuda_no_list(kmbi_cuda_barrier *b);
 /* Tells the others the failure of a rank that cannot even begin to open. */
 kmb_status kmbi_cuda_flags_refuse(const kmb_barrier_desc *desc,
                                   kmb_status status);

@@ -167,6 +167,12 @@ static kmb_status reach_all(kmbi_cuda_barrier *b, const hello *all) {
   return status ? status : begin_at(b, number);
 }
 
+kmb_status kmbi_cuda_no_list(kmbi_cuda_barrier *b) {
+  return KMBI_CUDA_FAIL(b->self, KMB_ERR_NOMEM, 0,
+                        "no memory for what %u ranks say",
+                        (unsigned)b->desc.size);
+}
+
 kmb_status kmbi_cuda_flags_refuse(const kmb_barrier_desc *desc,
                                   kmb_status status) {
   hello mine;
@@ -184,10 +190,7 @@ kmb_status kmbi_cuda_flags_open(kmbi_cuda_barrier *b) {
   hello *all = host->alloc(host->ctx, bytes, _Alignof(hello));
   if (!all) {
     /* The others wait for what we say. */
-    if (!status)
-      status = KMBI_CUDA_FAIL(b->self, KMB_ERR_NOMEM, 0,
-                              "no memory for what %u ranks say",
-                              (unsigned)b->desc.size);
+    if (!status) status = kmbi_cuda_no_list(b);
     return kmbi_cuda_flags_refuse(&b->desc, status);
   }
   kmb_status met = b->desc.exchange(b->desc.ctx, &mine, all, sizeof mine);

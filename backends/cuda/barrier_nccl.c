@@ -40,17 +40,11 @@ typedef struct hello {
   kmbi_nccl_id id;
 } hello;
 
-static kmb_status no_list(kmbi_cuda_barrier *b) {
-  return KMBI_CUDA_FAIL(b->self, KMB_ERR_NOMEM, 0,
-                        "no memory for what %u ranks say",
-                        (unsigned)b->desc.size);
-}
-
 static kmb_status exchange(kmbi_cuda_barrier *b, hello *h, kmb_status status) {
   const kmb_host *host = b->self->host;
   size_t bytes = b->desc.size * sizeof *h;
   hello *all = host->alloc(host->ctx, bytes, _Alignof(hello));
-  if (!all && !status) status = no_list(b);
+  if (!all && !status) status = kmbi_cuda_no_list(b);
   h->status = status;
   if (!all) {
     (void)b->desc.exchange(b->desc.ctx, h, NULL, sizeof *h);
@@ -140,7 +134,7 @@ static kmb_status find_judge(kmbi_cuda_barrier *b, kmb_status status) {
   kmb_status mine = status ? kmbi_cuda_flags_refuse(&b->desc, status)
                            : kmbi_cuda_flags_open(b);
   kmb_status *all = host->alloc(host->ctx, bytes, _Alignof(kmb_status));
-  if (!all) mine = no_list(b);
+  if (!all) mine = kmbi_cuda_no_list(b);
   kmb_status met = b->desc.exchange(b->desc.ctx, &mine, all, sizeof mine);
   b->judged = all && !met;
   for (uint32_t r = 0; b->judged && r < b->desc.size; r++)
