@@ -44,6 +44,18 @@ void kmbi_cuda_failed(kmbi_cuda_failure *failure, kmb_status status,
   failure->vendor = vendor;
 }
 
+const char *kmbi_cuda_look_up(void *library, const char *names, void *table) {
+  const char *missing = NULL;
+  char *at = table;
+  for (; *names; names += strlen(names) + 1) {
+    void *function = dlsym(library, names + 1);
+    if (!function && *names == *REQUIRED && !missing) missing = names + 1;
+    memcpy(at, (const void *)&function, sizeof function);
+    at += sizeof function;
+  }
+  return missing;
+}
+
 typedef struct search {
   const char *prefix;
   char path[PATH_MAX];
@@ -96,15 +108,15 @@ static void load_nvml(void) {
                      why ? why : names[0]);
     return;
   }
-  enum { REQUIRED = 1, OPTIONAL = 0 };
-#define LOOK_UP(field, symbol, need, arguments)             \
-  *(void **)(&nvml.field) = dlsym(library, symbol);         \
-  if ((need) && !nvml.field && !nvml_failure.status)        \
-    kmbi_cuda_failed(&nvml_failure, KMB_ERR_UNSUPPORTED, 0, \
-                     "libnvidia-ml.so.1 lacks %s; update the driver", symbol);
-  KMBI_NVML_MAP(LOOK_UP)
-#undef LOOK_UP
-  if (nvml_failure.status) return;
+#define NAME(field, symbol, need, arguments) need symbol "\0"
+  const char *missing =
+      kmbi_cuda_look_up(library, KMBI_NVML_MAP(NAME), &nvml.init);
+#undef NAME
+  if (missing) {
+    kmbi_cuda_failed(&nvml_failure, KMB_ERR_UNSUPPORTED, 0,
+                     "libnvidia-ml.so.1 lacks %s; update the driver", missing);
+    return;
+  }
   kmbi_nvml_result result = nvml.init();
   if (result)
     kmbi_cuda_failed(&nvml_failure, KMB_ERR_UNAVAILABLE, (int64_t)result,

@@ -36,6 +36,14 @@ const kmbi_nccl_api *kmbi_cuda_nccl(bool ours, kmbi_cuda_failure *failure);
 const char *kmbi_cuda_cupti_path(void);
 
 /* Inside of loading. */
+
+/* In a list of names: whether nothing works without it. */
+#define REQUIRED "!"
+#define OPTIONAL "?"
+/* Fills in the pointers to functions that lie one behind the other from `table`
+ * on, by a list of their names, each behind REQUIRED or OPTIONAL, zeroes
+ * between. Returns the first required one that is missing, or NULL. */
+const char *kmbi_cuda_look_up(void *library, const char *names, void *table);
 void *kmbi_cuda_attach(const char *const *names, const char *prefix);
 /* Directory of the first loaded object whose file name starts with `prefix`. */
 bool kmbi_cuda_loaded_in(const char *prefix, char *folder, size_t size);

@@ -20,7 +20,7 @@ static kmbi_profiler_api profiler;
 static kmbi_cuda_failure profiler_failed;
 static bool profiler_tried;
 
-enum { REQUIRED = 1, OPTIONAL = 0, NEWEST_MAJOR = 13 };
+enum { NEWEST_MAJOR = 13 };
 
 /* Newest names first, but none that is newer than the driver before those that
  * it knows. */
@@ -91,15 +91,13 @@ static void *open_library(int driver) {
 }
 
 static void resolve(void *library) {
-  const char *missing = NULL;
   struct link_map *map = NULL;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name)
     snprintf(path, sizeof path, "%s", map->l_name);
-#define LOOK_UP(name, since, need, arguments)      \
-  *(void **)(&cupti.name) = dlsym(library, #name); \
-  if ((need) && !cupti.name && !missing) missing = #name;
-  KMBI_CUPTI_MAP(LOOK_UP)
-#undef LOOK_UP
+#define NAME(name, since, need, arguments) need #name "\0"
+  const char *missing =
+      kmbi_cuda_look_up(library, KMBI_CUPTI_MAP(NAME), &cupti.cuptiGetVersion);
+#undef NAME
   kmbi_cupti_result result =
       missing ? 0 : cupti.cuptiGetVersion(&cupti.version);
   if (missing)
@@ -154,12 +152,10 @@ static void open_sibling(void) {
 }
 
 static void load_profiler(void) {
-  const char *missing = NULL;
-#define LOOK_UP(name, type)                          \
-  *(void **)(&profiler.name) = dlsym(opened, #name); \
-  if (!profiler.name && !missing) missing = #name;
-  KMBI_PROFILER_MAP(LOOK_UP)
-#undef LOOK_UP
+#define NAME(name, type) REQUIRED #name "\0"
+  const char *missing = kmbi_cuda_look_up(opened, KMBI_PROFILER_MAP(NAME),
+                                          &profiler.cuptiProfilerInitialize);
+#undef NAME
   if (missing)
     kmbi_cuda_failed(&profiler_failed, KMB_ERR_UNSUPPORTED, 0,
                      "no counters: %.120s lacks %s, which came with an update "

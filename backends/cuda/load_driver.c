@@ -3,13 +3,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kmbi_cu_driver driver;
 static kmbi_cuda_failure failed;
 static bool tried;
-
-enum { REQUIRED = 1, OPTIONAL = 0 };
 
 typedef struct source {
   void *library;
@@ -18,10 +18,16 @@ typedef struct source {
   int version;
 } source;
 
+/* Where CUDA's name of a function ends in its symbol: at "_v2". */
+static int name_length(const char *symbol) {
+  return (int)strcspn(symbol, "_");
+}
+
 /* The name alone would give the oldest interface of it. */
-static void *look_up(const source *from, const char *name, int version,
-                     const char *symbol) {
+static void *look_up(const source *from, const char *symbol, int version) {
   void *function = NULL;
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", name_length(symbol), symbol);
   kmbi_cu_enum status = 0;
   if (version > from->version) return NULL;
   if (from->get_v2) {
@@ -49,21 +55,31 @@ static bool find_version(source *from) {
 }
 
 static void resolve(source *from) {
+#define NAME(name, since, symbol, need, arguments) need symbol "\0"
+#define SINCE(name, since, symbol, need, arguments) since,
+  static const char names[] = KMBI_CU_MAP(NAME);
+  static const int versions[] = {KMBI_CU_MAP(SINCE)};
+#undef NAME
+#undef SINCE
   const char *missing = NULL;
   if (!find_version(from)) return;
   *(void **)(&from->get_v2) = dlsym(from->library, "cuGetProcAddress_v2");
   *(void **)(&from->get_v1) = dlsym(from->library, "cuGetProcAddress");
   driver.version = from->version;
-#define LOOK_UP(name, since, symbol, need, arguments)             \
-  *(void **)(&driver.name) = look_up(from, #name, since, symbol); \
-  if ((need) && !driver.name && !missing) missing = #name;
-  KMBI_CU_MAP(LOOK_UP)
-#undef LOOK_UP
+  char *at = (char *)&driver.cuInit;
+  const int *version = versions;
+  for (const char *n = names; *n; n += strlen(n) + 1) {
+    void *function = look_up(from, n + 1, *version++);
+    if (!function && *n == *REQUIRED && !missing) missing = n + 1;
+    memcpy(at, (const void *)&function, sizeof function);
+    at += sizeof function;
+  }
   if (missing)
     kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0,
-                     "the CUDA driver (%d.%d) is too old: it has no %s; update "
-                     "it",
-                     from->version / 1000, from->version % 1000 / 10, missing);
+                     "the CUDA driver (%d.%d) is too old: it has no %.*s; "
+                     "update it",
+                     from->version / 1000, from->version % 1000 / 10,
+                     name_length(missing), missing);
 }
 
 static void load(void) {

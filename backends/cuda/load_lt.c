@@ -32,13 +32,13 @@ static void load(void) {
                      "without it the matrix units are not measured");
     return;
   }
-#define LOOK_UP(name, arguments)                      \
-  *(void **)(&lt.name) = dlsym(library, #name);       \
-  if (!lt.name && !failed.status)                     \
-    kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0, \
-                     "libcublasLt lacks %s; use CUDA 11.8 or newer", #name);
-  KMBI_LT_MAP(LOOK_UP)
-#undef LOOK_UP
+#define NAME(name, arguments) REQUIRED #name "\0"
+  const char *missing =
+      kmbi_cuda_look_up(library, KMBI_LT_MAP(NAME), &lt.cublasLtCreate);
+#undef NAME
+  if (missing)
+    kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0,
+                     "libcublasLt lacks %s; use CUDA 11.8 or newer", missing);
 }
 
 const kmbi_lt_api *kmbi_cuda_lt(kmbi_cuda_failure *failure) {

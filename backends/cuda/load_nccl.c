@@ -40,14 +40,15 @@ static void *open_library(bool ours) {
 }
 
 static void look_up(void *library) {
-#define LOOK_UP(name, arguments)                      \
-  *(void **)(&nccl.name) = dlsym(library, #name);     \
-  if (!nccl.name && !failed.status)                   \
-    kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0, \
-                     "libnccl lacks %s; use NCCL 2.18 or newer", #name);
-  KMBI_NCCL_MAP(LOOK_UP)
-#undef LOOK_UP
-  if (failed.status) return;
+#define NAME(name, arguments) REQUIRED #name "\0"
+  const char *missing =
+      kmbi_cuda_look_up(library, KMBI_NCCL_MAP(NAME), &nccl.ncclGetVersion);
+#undef NAME
+  if (missing) {
+    kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0,
+                     "libnccl lacks %s; use NCCL 2.18 or newer", missing);
+    return;
+  }
   if (nccl.ncclGetVersion(&nccl.version)) nccl.version = 0;
   if (nccl.version < KMBI_NCCL_OLDEST)
     kmbi_cuda_failed(&failed, KMB_ERR_UNSUPPORTED, 0,

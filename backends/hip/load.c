@@ -125,6 +125,18 @@ void *kmbi_hip_open(const char *const *names, const char *stem) {
   return handle ? handle : below_opt(names);
 }
 
+const char *kmbi_hip_look_up(void *library, const char *names, void *table) {
+  const char *missing = NULL;
+  char *at = table;
+  for (; *names; names += strlen(names) + 1) {
+    void *function = dlsym(library, names + 1);
+    if (!function && *names == *REQUIRED && !missing) missing = names + 1;
+    memcpy(at, (const void *)&function, sizeof function);
+    at += sizeof function;
+  }
+  return missing;
+}
+
 /* HSA. HIP has it loaded. */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -139,13 +151,13 @@ static void load_hsa(void) {
     kmbi_hip_failed(&hsa_failure, KMB_ERR_UNAVAILABLE, 0, "HSA is absent");
     return;
   }
-#define LOOK_UP(name, arguments)                          \
-  *(void **)(&hsa.name) = dlsym(library, #name);          \
-  if (!hsa.name && !hsa_failure.status)                   \
-    kmbi_hip_failed(&hsa_failure, KMB_ERR_UNSUPPORTED, 0, \
-                    "libhsa-runtime64.so.1 lacks %s", #name);
-  KMBI_HSA_MAP(LOOK_UP)
-#undef LOOK_UP
+#define NAME(name, arguments) REQUIRED #name "\0"
+  const char *missing =
+      kmbi_hip_look_up(library, KMBI_HSA_MAP(NAME), &hsa.hsa_init);
+#undef NAME
+  if (missing)
+    kmbi_hip_failed(&hsa_failure, KMB_ERR_UNSUPPORTED, 0,
+                    "libhsa-runtime64.so.1 lacks %s", missing);
 }
 
 const kmbi_hsa_api *kmbi_hip_hsa(kmbi_hip_failure *failure) {
@@ -173,10 +185,9 @@ static void load_smi(void) {
                     "amd-smi is absent (libamd_smi.so)");
     return;
   }
-#define LOOK_UP(field, symbol, arguments) \
-  *(void **)(&smi.field) = dlsym(library, symbol);
-  KMBI_SMI_MAP(LOOK_UP)
-#undef LOOK_UP
+#define NAME(field, symbol, arguments) OPTIONAL symbol "\0"
+  (void)kmbi_hip_look_up(library, KMBI_SMI_MAP(NAME), &smi.init);
+#undef NAME
   if (!smi.init || !smi.by_bdf) {
     kmbi_hip_failed(&smi_failure, KMB_ERR_UNSUPPORTED, 0,
                     "libamd_smi.so cannot find a device by its PCI address");

@@ -39,6 +39,14 @@ const char *kmbi_hip_path(void);
 
 /* Inside of loading. */
 
+/* In a list of names: whether nothing works without it. */
+#define REQUIRED "!"
+#define OPTIONAL "?"
+/* Fills in the pointers to functions that lie one behind the other from `table`
+ * on, by a list of their names, each behind REQUIRED or OPTIONAL, zeroes
+ * between. Returns the first required one that is missing, or NULL. */
+const char *kmbi_hip_look_up(void *library, const char *names, void *table);
+
 /* A library by its names, NULL-terminated, newest first: what the process has
  * loaded already, then beside HIP's own, then in the linker's path, then
  * below /opt. `stem` is the file's name without a version. */

@@ -14,8 +14,6 @@ static void *library;
 static char path[PATH_MAX];
 static bool tried;
 
-enum { REQUIRED = 1, OPTIONAL = 0 };
-
 /* The unversioned function fills in the old layout even in ROCm 6, whose
  * headers give that name the new one. */
 static void find_properties(void) {
@@ -34,13 +32,11 @@ static void find_properties(void) {
 }
 
 static void resolve(void) {
-  const char *missing = NULL;
   Dl_info info;
-#define LOOK_UP(type, name, need, arguments)     \
-  *(void **)(&hip.name) = dlsym(library, #name); \
-  if ((need) && !hip.name && !missing) missing = #name;
-  KMBI_HIP_MAP(LOOK_UP)
-#undef LOOK_UP
+#define NAME(type, name, need, arguments) need #name "\0"
+  const char *missing =
+      kmbi_hip_look_up(library, KMBI_HIP_MAP(NAME), &hip.hipInit);
+#undef NAME
   void *address = NULL;
   memcpy((void *)&address, (const void *)&hip.hipInit, sizeof address);
   if (address && dladdr(address, &info) && info.dli_fname)
@@ -85,13 +81,10 @@ static kmbi_hip_failure rtc_failure;
 static bool rtc_tried;
 
 static const char *resolve_rtc(void *from) {
-  const char *missing = NULL;
-#define LOOK_UP(type, name, arguments)        \
-  *(void **)(&rtc.name) = dlsym(from, #name); \
-  if (!rtc.name && !missing) missing = #name;
-  KMBI_HIPRTC_MAP(LOOK_UP)
-#undef LOOK_UP
-  return missing;
+#define NAME(type, name, arguments) REQUIRED #name "\0"
+  return kmbi_hip_look_up(from, KMBI_HIPRTC_MAP(NAME),
+                          &rtc.hiprtcGetErrorString);
+#undef NAME
 }
 
 static void load_rtc(void) {

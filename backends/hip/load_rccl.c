@@ -2,7 +2,6 @@
  * already; one of our own may be of one that we open. */
 #include "load.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -13,15 +12,16 @@ static bool tried, brought;
 static const char stem[] = "librccl.so";
 
 static void look_up(void *library) {
-#define LOOK_UP(name, arguments)                                           \
-  *(void **)(&rccl.name) = dlsym(library, #name);                          \
-  if (!rccl.name && !failed.status)                                        \
-    kmbi_hip_failed(&failed, KMB_ERR_UNSUPPORTED, 0,                       \
-                    "librccl lacks %s; use RCCL 2.18 (ROCm 6.0) or newer", \
-                    #name);
-  KMBI_RCCL_MAP(LOOK_UP)
-#undef LOOK_UP
-  if (failed.status) return;
+#define NAME(name, arguments) REQUIRED #name "\0"
+  const char *missing =
+      kmbi_hip_look_up(library, KMBI_RCCL_MAP(NAME), &rccl.ncclGetVersion);
+#undef NAME
+  if (missing) {
+    kmbi_hip_failed(&failed, KMB_ERR_UNSUPPORTED, 0,
+                    "librccl lacks %s; use RCCL 2.18 (ROCm 6.0) or newer",
+                    missing);
+    return;
+  }
   if (rccl.ncclGetVersion(&rccl.version)) rccl.version = 0;
   if (rccl.version < KMBI_RCCL_OLDEST)
     kmbi_hip_failed(&failed, KMB_ERR_UNSUPPORTED, 0,

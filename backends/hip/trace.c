@@ -1,7 +1,6 @@
 /* The process's one tracing context. */
 #include "trace.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -146,7 +145,6 @@ static kmbi_prof_tool *configure(uint32_t version, const char *runtime,
 static void load(void) {
   static const char *const names[] = {"librocprofiler-sdk.so.1",
                                       "librocprofiler-sdk.so.0", NULL};
-  const char *missing = NULL;
   void *library = kmbi_hip_open(names, "librocprofiler-sdk.so");
   if (!library) {
     kmbi_hip_failed(
@@ -154,11 +152,10 @@ static void load(void) {
         "rocprofiler-sdk is absent (librocprofiler-sdk.so.1 or .0)");
     return;
   }
-#define LOOK_UP(field, symbol, arguments)           \
-  *(void **)(&prof.field) = dlsym(library, symbol); \
-  if (!prof.field && !missing) missing = symbol;
-  KMBI_PROF_MAP(LOOK_UP)
-#undef LOOK_UP
+#define NAME(field, symbol, arguments) REQUIRED symbol "\0"
+  const char *missing =
+      kmbi_hip_look_up(library, KMBI_PROF_MAP(NAME), &prof.force_configure);
+#undef NAME
   if (missing) {
     kmbi_hip_failed(&failed, KMB_ERR_UNSUPPORTED, 0,
                     "librocprofiler-sdk.so lacks %s", missing);
