@@ -2,7 +2,7 @@
  * times a kernel, on memory far beyond the L2. */
 #include "ceilings.h"
 
-#include "ceilings.ptx.h"
+#include "unpack.h"
 
 enum {
   BLOCK = 512, /* of ceilings.cu */
@@ -298,7 +298,8 @@ static kmb_status measure_own(kmbi_cuda *self, kmb_ceiling_kind kind,
   kmb_status status = kmbi_cuda_attr_u64(self, KMB_DEVICE_UNITS, &units);
   if (!status) status = kmbi_cuda_space_module(self); /* for its scratch */
   if (!status)
-    status = KMBI_CU(self, cuModuleLoadData, &b.module, kmbi_cuda_ceilings_ptx);
+    status =
+        kmbi_cuda_load_packed(self, kmbi_cuda_ceilings_ptx_packed, &b.module);
   if (status) return status;
   b.units = (unsigned)units;
   status = kind == KMB_CEILING_FMA

@@ -150,6 +150,9 @@ double kmbi_cuda_now(void);
 
 /* space.c */
 kmb_status kmbi_cuda_space_stream(kmbi_cuda *self, kmbi_cu_stream *stream);
+/* What unpack.h declares, as a module of the current context. */
+kmb_status kmbi_cuda_load_packed(kmbi_cuda *self, const unsigned char *packed,
+                                 kmbi_cu_module *module);
 kmb_status kmbi_cuda_space_module(kmbi_cuda *self);
 kmb_status kmbi_cuda_space_gate(kmbi_cuda *self);
 void kmbi_cuda_space_close(kmbi_cuda *self, kmbi_cuda_space *space);

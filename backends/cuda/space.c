@@ -2,7 +2,7 @@
  * gate. Each is made when first needed. */
 #include "cuda_backend.h"
 
-#include "kernels.ptx.h"
+#include "unpack.h"
 
 enum { BLOCK = 256, BLOCKS_PER_UNIT = 8 };
 
@@ -16,6 +16,20 @@ kmb_status kmbi_cuda_space_stream(kmbi_cuda *self, kmbi_cu_stream *stream) {
   return status;
 }
 
+kmb_status kmbi_cuda_load_packed(kmbi_cuda *self, const unsigned char *packed,
+                                 kmbi_cu_module *module) {
+  const kmb_host *host = self->host;
+  size_t size = kmbi_cuda_unpacked_size(packed);
+  char *text = host->alloc(host->ctx, size, 1);
+  if (!text)
+    return KMBI_CUDA_FAIL(self, KMB_ERR_NOMEM, 0,
+                          "no memory for the text of our kernels");
+  kmbi_cuda_unpack(packed, text);
+  kmb_status status = KMBI_CU(self, cuModuleLoadData, module, text);
+  host->free(host->ctx, text, size);
+  return status;
+}
+
 kmb_status kmbi_cuda_space_module(kmbi_cuda *self) {
   static const char *const names[] = {
 #define NAME(name) [KMBI_CUDA_##name] = "kmb_" #name,
@@ -25,7 +39,8 @@ kmb_status kmbi_cuda_space_module(kmbi_cuda *self) {
   kmbi_cuda_space *space = self->space;
   if (space->module) return KMB_OK;
   kmbi_cu_module module = NULL;
-  kmb_status status = KMBI_CU(self, cuModuleLoadData, &module, kmbi_cuda_ptx);
+  kmb_status status =
+      kmbi_cuda_load_packed(self, kmbi_cuda_ptx_packed, &module);
   for (int i = 0; !status && i < KMBI_CUDA_KERNELS; i++)
     status = KMBI_CU(self, cuModuleGetFunction, &space->kernels[i], module,
                      names[i]);

@@ -133,7 +133,8 @@ def parts(archive):
     owner, wanted = {}, collections.defaultdict(set)
     part = None
     for line in output('nm', archive).splitlines():
-        member = re.match(r'(?:\.\._)?(?:backends_(\w+?)_)?[\w.-]+\.o:$', line)
+        member = re.match(r'(?:meson-generated_)?(?:\.\._)*'
+                          r'(?:backends_(\w+?)_)?[\w.-]+\.o:$', line)
         if member:
             part = 'backends/' + member.group(1) if member.group(1) else 'lib'
         symbol = re.match(r'[0-9a-f ]{16} ([A-Za-z]) (kmbi?_\w+)$', line)
