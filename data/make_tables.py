@@ -6,6 +6,7 @@ part without a source, an architecture without rates.
 usage: make_tables.py PEAKS RATES REGIMES OUTPUT | make_tables.py --self-test
 """
 import csv
+import decimal
 import io
 import re
 import sys
@@ -26,7 +27,8 @@ OPERATIONS = {'gemm': 'GEMM', 'attention': 'ATTENTION', 'copy': 'COPY',
               'any': 'OTHER'}
 DTYPES = {'bf16': 'KMB_BF16', 'fp8': 'KMB_F8_E4M3', '': '0'}
 METRICS = {'rate': 'COMPUTE', 'bandwidth': 'MEMORY'}
-UNITS = {'PFLOP/s': 1e15, 'TFLOP/s': 1e12, 'TB/s': 1e12, 'GB/s': 1e9}
+UNITS = {'PFLOP/s': 10**15, 'TFLOP/s': 10**12, 'TB/s': 10**12,
+         'GB/s': 10**9}
 KINDS = ['measured', 'measured by others', 'rough reference']
 NUMBER = re.compile(r'\d+(\.\d+)?\Z')
 PCI = re.compile(r'[0-9a-f]{4}:[0-9a-f]{4}\Z')
@@ -158,42 +160,51 @@ def constant(column):
     return 'KMB_PART_' + RENAMED.get(column, column.upper())
 
 
-def entries(row, columns, form):
-    return ', '.join('[%s] = %s' % (constant(c), form(row[c]))
-                     for c in columns if row[c])
+def thousandths(row, column, unit=1):
+    """A number as an integer, which a double holds exactly."""
+    if not row[column]:
+        return ''
+    value = decimal.Decimal(row[column]) * unit * 1000
+    if value != int(value) or value != int(float(value)):
+        raise Bad('%s: %s is "%s"; at most three decimals, and 15 digits'
+                  % (row['line'], column, row[column]))
+    return str(int(value))
 
 
-def number(text):
-    return text if '.' in text else text + '.0'
+def cells_c(cells):
+    return '  ' + ' '.join(quoted(cell)[:-1] + '\\0"' for cell in cells) + '\n'
 
 
 def part_c(row):
-    texts = entries(row, PART_TEXTS, quoted)
-    return '  {.text = {%s, [KMB_PART_ORIGIN] = "compiled in"},\n' \
-           '   .number = {%s}},\n' \
-           % (texts, entries(row, PART_NUMBERS, number))
+    return cells_c([row[c] for c in PART_TEXTS] +
+                   [thousandths(row, c) for c in PART_NUMBERS])
 
 
 def rate_c(row):
-    return '  {.arch = %s, .source = %s,\n   .number = {%s}},\n' \
-           % (quoted(row['arch']), quoted(row['source']),
-              entries(row, FIGURES, number))
+    return cells_c([row['arch'], row['source']] +
+                   [thousandths(row, c) for c in FIGURES])
 
 
 def regime_c(row):
-    value = float(row['value']) * UNITS[row['unit']]
-    return '  {sizeof(kmb_reference), %s, %s, %s, %s,\n' \
-           '   %.17g, KMB_BOUND_%s, KMB_OPERATION_%s, %s, 0},\n' \
-           % (quoted(row['regime']), quoted(row['hardware']),
-              quoted(row['kind']), quoted(row['source']), value,
-              METRICS[row['metric']], OPERATIONS[row['operation']],
-              DTYPES[row['dtype']])
+    return cells_c([row['regime'], row['hardware'], row['kind'], row['source'],
+                    thousandths(row, 'value', UNITS[row['unit']])])
+
+
+def kind_c(row):
+    return '  {KMB_BOUND_%s, KMB_OPERATION_%s, %s},\n' \
+        % (METRICS[row['metric']], OPERATIONS[row['operation']],
+           DTYPES[row['dtype']])
+
+
+def columns_c(name, columns):
+    return 'const unsigned char %s[] = {%s, 0};\n\n' \
+        % (name, ', '.join(constant(c) for c in columns))
 
 
 def table_c(kind, name, rows):
-    return 'const %s %s[] = {\n%s};\nconst size_t %s_count =\n' \
-           '    sizeof %s / sizeof %s[0];\n\n' \
-           % (kind, name, ''.join(rows), name, name, name)
+    return 'const char %s_text[] =\n%s;\n%s %s[%d];\n' \
+           'const size_t %s_count = %d;\n\n' \
+           % (name, ''.join(rows), kind, name, len(rows), name, len(rows))
 
 
 def tables(peaks_text, rates_text, regimes_text):
@@ -205,10 +216,17 @@ def tables(peaks_text, rates_text, regimes_text):
     check_rates(rates)
     check_parts(parts, rates)
     check_regimes(regimes, parts)
-    return '/* Written by data/make_tables.py. */\n#include "peaks.h"\n\n' + \
-        table_c('kmb_part', 'kmbi_parts', map(part_c, parts)) + \
-        table_c('kmbi_rate', 'kmbi_rates', map(rate_c, rates)) + \
-        table_c('kmb_reference', 'kmbi_references', map(regime_c, regimes))
+    return '/* Written by data/make_tables.py. */\n#include "peaks.h"\n' \
+        '#pragma GCC diagnostic ignored "-Woverlength-strings"\n\n' + \
+        columns_c('kmbi_part_texts', PART_TEXTS) + \
+        columns_c('kmbi_part_numbers', PART_NUMBERS) + \
+        columns_c('kmbi_rate_numbers', FIGURES) + \
+        table_c('kmb_part', 'kmbi_parts', [part_c(r) for r in parts]) + \
+        table_c('kmbi_rate', 'kmbi_rates', [rate_c(r) for r in rates]) + \
+        table_c('kmb_reference', 'kmbi_references',
+                [regime_c(r) for r in regimes]) + \
+        'const unsigned char kmbi_reference_kinds[][3] = {\n%s};\n' \
+        % ''.join(map(kind_c, regimes))
 
 
 def line(columns, **cells):
@@ -245,7 +263,8 @@ def self_test():
         raise AssertionError('accepted: ' + words)
 
     text = build()
-    assert '[KMB_PART_BF16] = 989.4' in text and '2000000000000000' in text
+    assert '"989400\\0"' in text and '"2000000000000000000\\0"' in text
+    refused('at most three decimals', parts=(dict(one, bf16='1.0001'), two))
     refused('peaks.csv:3: the name "V One" is also in peaks.csv:2',
             parts=(one, dict(two, driver_names='V One')))
     refused('the name "One"', parts=(one, dict(two, name='One')))

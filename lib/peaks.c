@@ -49,30 +49,31 @@ bool kmbi_pci_valid(const char *text, size_t size, bool with_rev) {
   return true;
 }
 
-/* Rows in the order in which they are searched; NULL starts. */
+/* Rows in the order in which they are searched: those of each file, then what
+ * is compiled in. */
 typedef struct cursor {
-  const kmbi_peaks_file *file;
+  const kmbi_peaks_file *file; /* NULL: what is compiled in */
   const kmb_part *part;
-  size_t built_in;
 } cursor;
+
+static const kmb_part *first_of(const kmbi_peaks_file *file) {
+  return file ? file->parts : kmbi_peaks_tables()->parts;
+}
 
 static cursor start(const kmb_peaks *peaks) {
   cursor c = {.file = peaks ? peaks->files : NULL};
-  if (c.file) c.part = c.file->parts;
+  c.part = first_of(c.file);
   return c;
 }
 
 static const kmb_part *next_row(cursor *c) {
   while (c->file && !c->part) {
     c->file = c->file->older;
-    c->part = c->file ? c->file->parts : NULL;
+    c->part = first_of(c->file);
   }
-  if (c->file) {
-    const kmb_part *row = c->part;
-    c->part = row->next;
-    return row;
-  }
-  return c->built_in < kmbi_parts_count ? &kmbi_parts[c->built_in++] : NULL;
+  const kmb_part *row = c->part;
+  if (row) c->part = row->next;
+  return row;
 }
 
 kmb_status kmb_peaks_create(const kmb_hooks *caller, kmb_peaks **out) {
@@ -137,11 +138,10 @@ static bool has_pci(const kmb_part *row, const char *pci_id) {
 
 /* The newest table that knows the name or the id decides, the compiled-in one
  * last: a caller's row overrides it by either. */
-static const kmb_part *search(const kmb_part *first, size_t count,
-                              const char *name, const char *pci_id) {
+static const kmb_part *search(const kmb_part *first, const char *name,
+                              const char *pci_id) {
   const kmb_part *by_pci = NULL;
-  for (const kmb_part *row = first; row && count;
-       row = first == kmbi_parts ? row + 1 : row->next, count--) {
+  for (const kmb_part *row = first; row; row = row->next) {
     if (name && kmbi_list_has(row->text[KMB_PART_DRIVER_NAMES], name))
       return row;
     if (pci_id && !by_pci && has_pci(row, pci_id)) by_pci = row;
@@ -172,8 +172,8 @@ kmb_status kmb_peaks_find(const kmb_peaks *peaks, const char *name,
   if (status) return status;
   const kmbi_peaks_file *file = peaks ? peaks->files : NULL;
   for (; file && !*part; file = file->older)
-    *part = search(file->parts, SIZE_MAX, name, pci_id);
-  if (!*part) *part = search(kmbi_parts, kmbi_parts_count, name, pci_id);
+    *part = search(file->parts, name, pci_id);
+  if (!*part) *part = search(first_of(NULL), name, pci_id);
   if (*part) return KMB_OK;
   return kmbi_fail(KMB_ERR_UNAVAILABLE,
                    "the table of peaks has no part with the name \"%.80s\"%s"
@@ -216,7 +216,7 @@ static const kmb_part *overriding(const kmb_peaks *peaks,
   if (kmbi_list_next(&list, &item, &size) && size < sizeof name)
     memcpy(name, item, size);
   for (const kmbi_peaks_file *file = peaks->files; file; file = file->older) {
-    const kmb_part *row = search(file->parts, SIZE_MAX, name, pci_id);
+    const kmb_part *row = search(file->parts, name, pci_id);
     if (row) return row;
   }
   return part;

@@ -14,7 +14,7 @@ enum { KMBI_PART_SIZE = 1 KMB_PART_MAP(KMBI_PART_ONE) };
 struct kmb_part {
   const char *text[KMBI_PART_SIZE]; /* NULL: not known, or an empty list */
   double number[KMBI_PART_SIZE];    /* 0: not known */
-  const struct kmb_part *next;      /* of the same file */
+  const struct kmb_part *next;      /* of the same table */
   bool users;                       /* from a caller's file */
 };
 
@@ -25,13 +25,27 @@ typedef struct kmbi_rate {
   double number[KMBI_PART_SIZE];
 } kmbi_rate;
 
-/* Compiled in; written by data/make_tables.py. */
-extern const kmb_part kmbi_parts[];
-extern const size_t kmbi_parts_count;
-extern const kmbi_rate kmbi_rates[];
-extern const size_t kmbi_rates_count;
-extern const kmb_reference kmbi_references[];
-extern const size_t kmbi_references_count;
+/* What is compiled in. */
+typedef struct kmbi_tables {
+  const kmb_part *parts; /* the first; never NULL */
+  const kmbi_rate *rates;
+  size_t rate_count;
+  const kmb_reference *references;
+  size_t reference_count;
+} kmbi_tables;
+
+const kmbi_tables *kmbi_peaks_tables(void);
+
+/* Only for peaks_built_in.c; written by data/make_tables.py. The cells of all
+ * rows, each with its zero; lists of KMB_PART_… end in 0; the rows' room. */
+extern const char kmbi_parts_text[], kmbi_rates_text[], kmbi_references_text[];
+extern const unsigned char kmbi_part_texts[], kmbi_part_numbers[];
+extern const unsigned char kmbi_rate_numbers[];
+extern const unsigned char kmbi_reference_kinds[][3];
+extern kmb_part kmbi_parts[];
+extern kmbi_rate kmbi_rates[];
+extern kmb_reference kmbi_references[];
+extern const size_t kmbi_parts_count, kmbi_rates_count, kmbi_references_count;
 
 /* A file that was read; its rows are found before those of older ones. */
 typedef struct kmbi_peaks_file {

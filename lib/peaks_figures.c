@@ -134,8 +134,9 @@ static const kmbi_rate *rate_of(const kmb_part *part) {
   if (!arch) return NULL;
   snprintf(key, sizeof key, "%s%s", arch,
            kind && !strcmp(kind, "geforce") ? "g" : "");
-  for (size_t i = 0; i < kmbi_rates_count; i++)
-    if (!strcmp(kmbi_rates[i].arch, key)) return &kmbi_rates[i];
+  const kmbi_tables *t = kmbi_peaks_tables();
+  for (size_t i = 0; i < t->rate_count; i++)
+    if (!strcmp(t->rates[i].arch, key)) return &t->rates[i];
   return NULL;
 }
 
@@ -186,9 +187,10 @@ static bool is_of(const kmb_reference *reference, const kmb_part *part) {
 }
 
 uint64_t kmb_part_reference_count(const kmb_part *part) {
+  const kmbi_tables *t = kmbi_peaks_tables();
   uint64_t count = 0;
-  for (size_t i = 0; part && i < kmbi_references_count; i++)
-    count += is_of(&kmbi_references[i], part);
+  for (size_t i = 0; part && i < t->reference_count; i++)
+    count += is_of(&t->references[i], part);
   return count;
 }
 
@@ -200,9 +202,10 @@ static kmb_status store_reference(const kmb_reference *from,
 
 kmb_status kmb_part_reference(const kmb_part *part, uint64_t index,
                               kmb_reference *out) {
-  for (size_t i = 0; part && i < kmbi_references_count; i++)
-    if (is_of(&kmbi_references[i], part) && !index--)
-      return store_reference(&kmbi_references[i], out);
+  const kmbi_tables *t = kmbi_peaks_tables();
+  for (size_t i = 0; part && i < t->reference_count; i++)
+    if (is_of(&t->references[i], part) && !index--)
+      return store_reference(&t->references[i], out);
   return kmbi_fail(KMB_ERR_INVALID, "kmb_part_reference: %s",
                    part ? "no such figure" : "part is NULL");
 }
@@ -228,8 +231,9 @@ kmb_status kmb_part_reference_for(const kmb_part *part, const kmb_work *caller,
       kmbi_copy_in(&work, sizeof work, KMBI_WORK_V1, caller, "kmb_work");
   if (status) return status;
   const kmb_reference *best = NULL;
-  for (size_t i = 0; i < kmbi_references_count; i++) {
-    const kmb_reference *r = &kmbi_references[i];
+  const kmbi_tables *t = kmbi_peaks_tables();
+  for (size_t i = 0; i < t->reference_count; i++) {
+    const kmb_reference *r = &t->references[i];
     if (!is_of(r, part) || !suits(r, &work, bound)) continue;
     bool measured = !strncmp(r->kind, "measured", 8);
     if (!best || (measured && strncmp(best->kind, "measured", 8) != 0))

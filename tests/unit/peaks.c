@@ -377,6 +377,49 @@ static void a_file_adds_rows(void) {
   kmb_peaks_destroy(peaks);
 }
 
+static void has_same_text(const kmb_part *a, const kmb_part *b,
+                          kmb_part_value value) {
+  const char *one = NULL, *other = NULL;
+  if (value == KMB_PART_ORIGIN) return;
+  kmb_status status = kmb_part_text(a, value, &one);
+  REQUIRE_EQ(kmb_part_text(b, value, &other), status);
+  if (!status) REQUIRE_STR(one, other);
+}
+
+static void has_same_number(const kmb_part *a, const kmb_part *b,
+                            kmb_part_value value) {
+  double one = 0, other = 0;
+  REQUIRE_EQ(kmb_part_f64(b, value, &other), kmb_part_f64(a, value, &one));
+  REQUIRE_NEAR(one, other, 0);
+}
+
+/* To the last bit. */
+static void what_is_compiled_in_is_the_file(void) {
+  static char text[1 << 16];
+  FILE *from = fopen(PEAKS_CSV, "r");
+  REQUIRE(from);
+  size_t size = fread(text, 1, sizeof text - 1, from);
+  fclose(from);
+  REQUIRE(size > 1000 && size < sizeof text - 1);
+  kmb_peaks *peaks = fresh();
+  REQUIRE_OK(add(peaks, text));
+  REQUIRE_EQ(kmb_peaks_count(peaks), 80);
+  for (uint64_t i = 0; i < 40; i++) {
+    const kmb_part *read = NULL, *built_in = NULL;
+    REQUIRE_OK(kmb_peaks_get(peaks, i, &read));
+    REQUIRE_OK(kmb_peaks_get(peaks, 40 + i, &built_in));
+#define SAME_TEXT has_same_text
+#define SAME_F64 has_same_number
+#define SAME(name, number, kind, key, unit) \
+  SAME_##kind(read, built_in, KMB_PART_##name);
+    KMB_PART_MAP(SAME)
+#undef SAME
+#undef SAME_TEXT
+#undef SAME_F64
+  }
+  kmb_peaks_destroy(peaks);
+}
+
 /* By name or by PCI id, and the newest file first. */
 static void a_file_overrides_rows(void) {
   kmb_peaks *peaks = fresh();
@@ -631,6 +674,7 @@ int main(void) {
   RUN(values_have_their_kinds);
   RUN(references_are_found_by_what_the_work_is);
   RUN(a_file_adds_rows);
+  RUN(what_is_compiled_in_is_the_file);
   RUN(a_file_overrides_rows);
   RUN(a_list_has_at_most_64_items);
   RUN(mistakes_have_a_line_and_a_column);
