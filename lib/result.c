@@ -13,6 +13,12 @@ const kmbi_value_info kmbi_value_table[] = {
     KMB_VALUE_MAP(ROW)
 #undef ROW
 };
+#define FITS(name, number, kind, text, of)                          \
+  _Static_assert(sizeof(text) <= sizeof kmbi_value_table[0].key &&  \
+                     sizeof(of) <= sizeof kmbi_value_table[0].unit, \
+                 "too long: " text);
+KMB_VALUE_MAP(FITS)
+#undef FITS
 enum { VALUES = sizeof kmbi_value_table / sizeof kmbi_value_table[0] };
 const size_t kmbi_value_count = VALUES;
 

@@ -10,11 +10,13 @@
 typedef enum kmbi_kind { KMBI_F64 = 1, KMBI_U64 = 2, KMBI_TEXT = 3 } kmbi_kind;
 
 /* A row of KMB_VALUE_MAP. */
+/* The texts are in it: pointers to them would be relocated, one by one, in each
+ * program that starts. */
 typedef struct kmbi_value_info {
   kmb_value value;
-  kmbi_kind kind;
-  const char *key;
-  const char *unit;
+  uint8_t kind; /* kmbi_kind */
+  char key[27];
+  char unit[8];
 } kmbi_value_info;
 
 /* KMB_VALUE_MAP as a table, in its order; count 88 in 0.1. */
