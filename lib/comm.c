@@ -2,6 +2,7 @@
 #include "comm.h"
 
 #include "error.h"
+#include "ranks.h"
 #include "steady.h"
 #include "structs.h"
 
@@ -102,6 +103,10 @@ static bool fill(kmb_comm *comm) {
   return comm->heard && comm->stages && !kmbi_arena_failed(arena);
 }
 
+/* Each built-in backend's barriers: nothing else brings them into a program. */
+void kmbi_backend_cuda_ranks(void);
+void kmbi_backend_hip_ranks(void);
+
 kmb_status kmbi_comm_make(const kmb_comm_ops *ops,
                           const kmb_comm_params *params,
                           const kmbi_memory *memory, kmb_comm **out) {
@@ -112,6 +117,9 @@ kmb_status kmbi_comm_make(const kmb_comm_ops *ops,
   comm->memory = *memory;
   comm->ops = *ops;
   comm->params = *params;
+  comm->ranks = &kmbi_all_ranks;
+  kmbi_backend_cuda_ranks();
+  kmbi_backend_hip_ranks();
   comm->pid = getpid();
   kmbi_arena_init(&comm->arena, memory);
   if (!fill(comm)) {

@@ -50,7 +50,10 @@ struct kmb_comm {
   kmbi_arena arena; /* strings */
   kmb_comm_ops ops;
   kmb_comm_params params; /* complete */
-  kmbi_record *heard;     /* of the latest exchange, by rank */
+  /* What measures with several ranks: only who makes a communicator links it.
+   */
+  const struct kmbi_ranks_ops *ranks;
+  kmbi_record *heard; /* of the latest exchange, by rank */
   kmbi_record mine;
   uint32_t *stages; /* where each rank was heard of last */
   uint64_t sequence;

@@ -242,7 +242,6 @@ static bool is_consequence(kmb_status status) {
 kmb_status kmbi_ranks_give(kmbi_run *run, kmbi_say say, kmb_status status,
                            const void *payload, size_t bytes, uint64_t same) {
   kmbi_ranks *ranks = &run->ranks;
-  if (!ranks->comm) return status;
   if (ranks->settled) return status ? status : settled(ranks);
   kmbi_error_state own;
   kmbi_error_save(&own);
@@ -267,20 +266,12 @@ kmb_status kmbi_ranks_give(kmbi_run *run, kmbi_say say, kmb_status status,
   return status ? settle(ranks, status) : KMB_OK;
 }
 
-kmb_status kmbi_ranks_agree(kmbi_run *run, kmbi_say say, kmb_status status) {
+kmb_status kmbi_all_agree(kmbi_run *run, kmbi_say say, kmb_status status) {
   return kmbi_ranks_give(run, say, status, NULL, 0, 0);
 }
 
 const void *kmbi_ranks_given(const kmbi_run *run, uint32_t rank) {
   return run->ranks.comm->heard[rank].payload;
-}
-
-double kmbi_clock(kmbi_run *run) {
-  return run->ranks.comm ? run->ranks.clock_ns : kmbi_now(run->device);
-}
-
-bool kmbi_stopped(const kmbi_run *run) {
-  return run->ranks.comm ? run->ranks.cancelled : kmbi_cancelled(run->device);
 }
 
 /* Entering. */
@@ -350,9 +341,8 @@ static kmb_status hold(kmbi_run *run) {
   return KMB_OK;
 }
 
-kmb_status kmbi_ranks_enter(kmbi_run *run, kmb_status status) {
+kmb_status kmbi_all_enter(kmbi_run *run, kmb_status status) {
   kmbi_ranks *ranks = &run->ranks;
-  if (!run->p.comm) return status;
   kmb_status held = hold(run);
   if (held) return status ? status : held;
   if (!status) status = take_memory(run);
@@ -379,12 +369,8 @@ kmb_status kmbi_ranks_enter(kmbi_run *run, kmb_status status) {
 }
 
 /* The communicator is all that is looked at. */
-void kmbi_ranks_refuse(const kmb_bench_params *caller, kmb_status status) {
-  const size_t needed = offsetof(kmb_bench_params, boundary);
-  if (!caller || caller->struct_size < needed || !caller->comm ||
-      caller->comm->ops.size < 2)
-    return;
-  kmb_comm *comm = caller->comm;
+void kmbi_all_refuse(kmb_comm *comm, kmb_status status) {
+  if (comm->ops.size < 2) return;
   kmbi_error_state own;
   kmbi_error_save(&own);
   if (!kmbi_comm_enter(comm, "kmb_bench")) {
@@ -399,37 +385,25 @@ void kmbi_ranks_refuse(const kmb_bench_params *caller, kmb_status status) {
   kmbi_error_restore(&own);
 }
 
-double kmbi_ranks_patience(const kmbi_run *run) {
+double kmbi_all_patience(const kmbi_run *run) {
   return 0.9 * deadline(run);
 }
 
-void kmbi_ranks_begin(kmbi_run *run, uint32_t stage) {
-  run->ranks.stage = stage + 1;
-  if (run->ranks.comm) run->ranks.align.deadline_ns = kmbi_ranks_patience(run);
-  run->ranks.settled = KMB_OK;
+kmb_status kmbi_all_step(kmbi_run *run, kmb_status status) {
+  if (!run->ranks.settled) return kmbi_all_agree(run, KMBI_SAY_STEP, status);
+  return status ? status : settled(&run->ranks);
 }
 
-kmb_status kmbi_ranks_step(kmbi_run *run, kmb_status status) {
+kmb_status kmbi_all_leave(kmbi_run *run, kmb_status status) {
   kmbi_ranks *ranks = &run->ranks;
-  if (ranks->comm && !ranks->settled)
-    status = kmbi_ranks_agree(run, KMBI_SAY_STEP, status);
-  else if (ranks->comm && !status)
-    status = settled(ranks);
-  if (status) ranks->entered = false; /* every rank ends here */
-  return status;
-}
-
-kmb_status kmbi_ranks_leave(kmbi_run *run, kmb_status status) {
-  kmbi_ranks *ranks = &run->ranks;
-  if (!ranks->entered) return status;
   ranks->entered = false;
   ranks->stage = KMBI_DONE + 1;
   /* Before the others hear of it and give back what is mapped here. */
-  kmbi_ranks_barrier_close(run);
-  return kmbi_ranks_agree(run, KMBI_SAY_LEAVE, status);
+  kmbi_all_barrier_close(run);
+  return kmbi_all_agree(run, KMBI_SAY_LEAVE, status);
 }
 
-void kmbi_ranks_release(kmbi_run *run) {
+void kmbi_all_release(kmbi_run *run) {
   kmbi_ranks *ranks = &run->ranks;
   const kmbi_memory *memory = &run->device->memory;
   size_t size = ranks->size;
@@ -441,3 +415,26 @@ void kmbi_ranks_release(kmbi_run *run) {
             sizeof *ranks->spans);
   if (ranks->holds) kmbi_comm_leave(run->p.comm);
 }
+
+const kmbi_ranks_ops kmbi_all_ranks = {
+    .refuse = kmbi_all_refuse,
+    .enter = kmbi_all_enter,
+    .step = kmbi_all_step,
+    .leave = kmbi_all_leave,
+    .release = kmbi_all_release,
+    .barrier = kmbi_all_barrier,
+    .barrier_close = kmbi_all_barrier_close,
+    .agree = kmbi_all_agree,
+    .choose = kmbi_all_choose,
+    .cache = kmbi_all_cache,
+    .bias = kmbi_all_bias,
+    .first_use = kmbi_all_first_use,
+    .patience = kmbi_all_patience,
+    .settle_stream = kmbi_all_settle_stream,
+    .take = kmbi_all_take,
+    .overdue = kmbi_all_overdue,
+    .keep = kmbi_all_keep,
+    .close = kmbi_all_close,
+    .set = kmbi_all_set,
+    .find = kmbi_all_find,
+};

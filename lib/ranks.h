@@ -3,8 +3,8 @@
  * the longest of all ranks, the time is rank 0's, and whatever can differ is
  * agreed on where it arises. So every decision falls the same everywhere.
  *
- * A measurement by one rank has no communicator; every function here then gives
- * back what it was given. */
+ * A measurement by one rank has no communicator; every function of one_rank.c
+ * then gives back what it was given. */
 #ifndef KMB_LIB_RANKS_H
 #define KMB_LIB_RANKS_H
 
@@ -98,19 +98,10 @@ kmb_status kmbi_ranks_step(struct kmbi_run *run, kmb_status status);
 /* What all ranks came to: KMB_OK if all did. */
 kmb_status kmbi_ranks_agree(struct kmbi_run *run, kmbi_say say,
                             kmb_status status);
-/* The same, where each rank also gives `bytes` bytes. Those of rank r are then
- * at kmbi_ranks_given(run, r). `same` is what all must give alike; 0: nothing.
- */
-kmb_status kmbi_ranks_give(struct kmbi_run *run, kmbi_say say,
-                           kmb_status status, const void *payload, size_t bytes,
-                           uint64_t same);
-const void *kmbi_ranks_given(const struct kmbi_run *run, uint32_t rank);
-
 /* Decisions are made on these. */
 double kmbi_clock(struct kmbi_run *run);
 bool kmbi_stopped(const struct kmbi_run *run);
 
-/* ranks_choose.c */
 /* Whether a way can be taken by aligned ranks. */
 bool kmbi_ranks_serves(const struct kmbi_run *run, const kmb_choice *choice);
 /* The ways, tick and last-level cache that all ranks have. */
@@ -121,15 +112,12 @@ kmb_status kmbi_ranks_cache(struct kmbi_run *run, kmb_status status);
 kmb_status kmbi_ranks_bias(struct kmbi_run *run, kmb_status status, double *ns,
                            double *uncertainty);
 
-/* ranks_barrier.c: chosen once, before anything is aligned. */
+/* Chosen once, before anything is aligned. */
 kmb_status kmbi_ranks_barrier(struct kmbi_run *run);
 void kmbi_ranks_barrier_close(struct kmbi_run *run);
-const char *kmbi_barrier_name(kmb_barrier barrier);
 
-/* ranks_take.c */
 kmb_status kmbi_ranks_take(struct kmbi_run *run, void *plan, uint64_t batch,
                            uint64_t count, double until_ns, uint64_t *got);
-kmb_status kmbi_ranks_enqueued(void *run);
 /* A device did not end what needs every rank; `rank` is the one whose device
  * did not come, -1 if that is not known. Tells the others, and poisons: the
  * caller can then end its own collective. Returns the failure. */
@@ -145,9 +133,75 @@ kmb_status kmbi_ranks_keep(struct kmbi_run *run, uint64_t i, size_t place);
 /* What the kept samples say of each rank. */
 kmb_status kmbi_ranks_close(struct kmbi_run *run, struct kmbi_round *round);
 
-/* ranks_result.c */
 void kmbi_ranks_set(struct kmbi_run *run, const struct kmbi_round *round);
 void kmbi_ranks_find(struct kmbi_run *run, const struct kmbi_round *round,
                      double time_ns);
+
+/* Several ranks: ranks*.c. */
+
+/* kmbi_ranks_agree(), where each rank also gives `bytes` bytes. Those of rank r
+ * are then at kmbi_ranks_given(run, r). `same` is what all must give alike; 0:
+ * nothing.
+ */
+kmb_status kmbi_ranks_give(struct kmbi_run *run, kmbi_say say,
+                           kmb_status status, const void *payload, size_t bytes,
+                           uint64_t same);
+const void *kmbi_ranks_given(const struct kmbi_run *run, uint32_t rank);
+kmb_status kmbi_ranks_enqueued(void *run);
+const char *kmbi_barrier_name(kmb_barrier barrier);
+
+/* The same of several ranks, whose communicator brings it; kmbi_ranks_…() call
+ * it, which say what each is for. */
+typedef struct kmbi_ranks_ops {
+  void (*refuse)(kmb_comm *comm, kmb_status status);
+  kmb_status (*enter)(struct kmbi_run *run, kmb_status status);
+  kmb_status (*step)(struct kmbi_run *run, kmb_status status);
+  kmb_status (*leave)(struct kmbi_run *run, kmb_status status);
+  void (*release)(struct kmbi_run *run);
+  kmb_status (*barrier)(struct kmbi_run *run);
+  void (*barrier_close)(struct kmbi_run *run);
+  kmb_status (*agree)(struct kmbi_run *run, kmbi_say say, kmb_status status);
+  kmb_status (*choose)(struct kmbi_run *run, kmb_status status);
+  kmb_status (*cache)(struct kmbi_run *run, kmb_status status);
+  kmb_status (*bias)(struct kmbi_run *run, kmb_status status, double *ns,
+                     double *uncertainty);
+  kmb_status (*first_use)(struct kmbi_run *run);
+  double (*patience)(const struct kmbi_run *run);
+  kmb_status (*settle_stream)(struct kmbi_run *run, kmb_status status);
+  kmb_status (*take)(struct kmbi_run *run, void *plan, uint64_t batch,
+                     uint64_t count, double until_ns, uint64_t *got);
+  kmb_status (*overdue)(void *run, int32_t rank);
+  kmb_status (*keep)(struct kmbi_run *run, uint64_t i, size_t place);
+  kmb_status (*close)(struct kmbi_run *run, struct kmbi_round *round);
+  void (*set)(struct kmbi_run *run, const struct kmbi_round *round);
+  void (*find)(struct kmbi_run *run, const struct kmbi_round *round,
+               double time_ns);
+} kmbi_ranks_ops;
+
+extern const kmbi_ranks_ops kmbi_all_ranks;
+void kmbi_all_refuse(kmb_comm *comm, kmb_status status);
+kmb_status kmbi_all_enter(struct kmbi_run *run, kmb_status status);
+kmb_status kmbi_all_step(struct kmbi_run *run, kmb_status status);
+kmb_status kmbi_all_leave(struct kmbi_run *run, kmb_status status);
+void kmbi_all_release(struct kmbi_run *run);
+kmb_status kmbi_all_barrier(struct kmbi_run *run);
+void kmbi_all_barrier_close(struct kmbi_run *run);
+kmb_status kmbi_all_agree(struct kmbi_run *run, kmbi_say say,
+                          kmb_status status);
+kmb_status kmbi_all_choose(struct kmbi_run *run, kmb_status status);
+kmb_status kmbi_all_cache(struct kmbi_run *run, kmb_status status);
+kmb_status kmbi_all_bias(struct kmbi_run *run, kmb_status status, double *ns,
+                         double *uncertainty);
+kmb_status kmbi_all_first_use(struct kmbi_run *run);
+double kmbi_all_patience(const struct kmbi_run *run);
+kmb_status kmbi_all_settle_stream(struct kmbi_run *run, kmb_status status);
+kmb_status kmbi_all_take(struct kmbi_run *run, void *plan, uint64_t batch,
+                         uint64_t count, double until_ns, uint64_t *got);
+kmb_status kmbi_all_overdue(void *run, int32_t rank);
+kmb_status kmbi_all_keep(struct kmbi_run *run, uint64_t i, size_t place);
+kmb_status kmbi_all_close(struct kmbi_run *run, struct kmbi_round *round);
+void kmbi_all_set(struct kmbi_run *run, const struct kmbi_round *round);
+void kmbi_all_find(struct kmbi_run *run, const struct kmbi_round *round,
+                   double time_ns);
 
 #endif

@@ -41,14 +41,14 @@ static void set_align(kmbi_run *run, kmb_barrier barrier) {
   ranks->align = (kmb_align){
       .struct_size = sizeof ranks->align,
       .ctx = run,
-      .deadline_ns = kmbi_ranks_patience(run),
+      .deadline_ns = kmbi_all_patience(run),
       .all_enqueued = kmbi_ranks_enqueued,
-      .overdue = kmbi_ranks_overdue,
+      .overdue = kmbi_all_overdue,
       .barrier = barrier == KMB_BARRIER_HOST ? NULL : enqueue,
   };
 }
 
-void kmbi_ranks_barrier_close(kmbi_run *run) {
+void kmbi_all_barrier_close(kmbi_run *run) {
   kmb_device *device = run->device;
   if (run->ranks.opened)
     device->ops->barrier_close(device->self, run->ranks.opened);
@@ -78,8 +78,8 @@ static kmb_status open_one(kmbi_run *run, kmb_barrier kind) {
   void *opened = NULL;
   kmb_status status = device->ops->barrier_open(device->self, &desc, &opened);
   if (!status) ranks->opened = opened;
-  status = kmbi_ranks_agree(run, KMBI_SAY_BARRIER, status);
-  if (status) kmbi_ranks_barrier_close(run);
+  status = kmbi_all_agree(run, KMBI_SAY_BARRIER, status);
+  if (status) kmbi_all_barrier_close(run);
   if (!status) set_align(run, kind);
   return status;
 }
@@ -149,7 +149,7 @@ static kmb_status try_one(kmbi_run *run, kmb_barrier kind, bool by_name,
       return KMB_OK;
     }
   }
-  if (status) kmbi_ranks_barrier_close(run);
+  if (status) kmbi_all_barrier_close(run);
   if (is_passable(status)) note(&run->ranks, kind, kmb_last_error(NULL, NULL));
   return status;
 }
@@ -192,7 +192,7 @@ static kmb_status take_best(kmbi_run *run) {
   double p50 = 0, p99 = 0;
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (!(ranks->barriers >> kinds[i] & 1)) continue;
-    kmbi_ranks_barrier_close(run);
+    kmbi_all_barrier_close(run);
     bool judged = false;
     kmb_status status = try_one(run, kinds[i], false, &p50, &p99, &judged);
     if (status && !kmbi_is_local(status)) return status;
@@ -208,7 +208,7 @@ static kmb_status take_best(kmbi_run *run) {
   }
   if (best == KMB_BARRIER_AUTO || (best == last && ranks->opened))
     return KMB_OK;
-  kmbi_ranks_barrier_close(run);
+  kmbi_all_barrier_close(run);
   return open_one(run, best);
 }
 
@@ -227,8 +227,7 @@ static kmb_status choose(kmbi_run *run) {
   return take_named(run, KMB_BARRIER_HOST);
 }
 
-kmb_status kmbi_ranks_barrier(kmbi_run *run) {
-  if (!run->ranks.comm) return KMB_OK;
+kmb_status kmbi_all_barrier(kmbi_run *run) {
   kmbi_error_state before;
   kmbi_error_save(&before);
   kmb_status status = choose(run);

@@ -12,12 +12,6 @@ typedef struct ways {
 
 _Static_assert(sizeof(ways) <= KMBI_COMM_PAYLOAD, "it fits a record");
 
-bool kmbi_ranks_serves(const kmbi_run *run, const kmb_choice *choice) {
-  const kmb_backend_ops *ops = run->device->ops;
-  if (!run->ranks.comm) return true;
-  return KMBI_HAS(ops, aligned) && ops->aligned >> choice->timer & 1;
-}
-
 static bool has_way(const ways *w, const kmb_choice *choice) {
   for (uint32_t i = 0; i < w->count && i < KMBI_CHOICES; i++)
     if (w->choices[i].timer == choice->timer &&
@@ -78,8 +72,7 @@ static void put_in_order(kmbi_run *run) {
   }
 }
 
-kmb_status kmbi_ranks_choose(kmbi_run *run, kmb_status status) {
-  if (!run->ranks.comm) return status;
+kmb_status kmbi_all_choose(kmbi_run *run, kmb_status status) {
   ways mine;
   memset(&mine, 0, sizeof mine);
   if (!status) {
@@ -99,14 +92,13 @@ kmb_status kmbi_ranks_choose(kmbi_run *run, kmb_status status) {
                    "rank; ask for one that all devices have");
 }
 
-kmb_status kmbi_ranks_cache(kmbi_run *run, kmb_status status) {
+kmb_status kmbi_all_cache(kmbi_run *run, kmb_status status) {
   typedef struct had {
     uint64_t wanted, reuse_bytes, sweep_bytes;
     uint32_t slots, not_cold;
   } had;
   had mine = {run->wanted_slots, run->reuse_bytes, run->sweep_bytes, run->slots,
               run->not_cold};
-  if (!run->ranks.comm) return status;
   status = kmbi_ranks_give(run, KMBI_SAY_CACHE, status, &mine, sizeof mine, 0);
   for (uint32_t r = 0; !status && r < run->ranks.size; r++) {
     const had *h = kmbi_ranks_given(run, r);
@@ -120,10 +112,9 @@ kmb_status kmbi_ranks_cache(kmbi_run *run, kmb_status status) {
   return status;
 }
 
-kmb_status kmbi_ranks_bias(kmbi_run *run, kmb_status status, double *ns,
-                           double *uncertainty) {
+kmb_status kmbi_all_bias(kmbi_run *run, kmb_status status, double *ns,
+                         double *uncertainty) {
   const double mine[2] = {*ns, *uncertainty};
-  if (!run->ranks.comm) return status;
   status = kmbi_ranks_give(run, KMBI_SAY_BIAS, status, mine, sizeof mine, 0);
   if (status) return status;
   double low = *ns, high = *ns, sum = 0, most = 0;

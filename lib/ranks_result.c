@@ -167,12 +167,8 @@ static void set_rows(kmbi_run *run, const kmbi_round *round) {
   kmbi_free(memory, rows, ranks->size, sizeof *rows);
 }
 
-void kmbi_ranks_set(kmbi_run *run, const kmbi_round *round) {
+void kmbi_all_set(kmbi_run *run, const kmbi_round *round) {
   kmb_result *result = run->result;
-  const char *boundary = run->p.boundary;
-  if (!boundary && run->p.comm) boundary = "all that the callback enqueues";
-  if (boundary) kmbi_result_set_text(result, KMB_VALUE_BOUNDARY, boundary);
-  if (!run->p.comm) return;
   set_places(run);
   set_work(run);
   if (!run->ranks.comm) return;
@@ -248,8 +244,7 @@ static void find_outliers(kmbi_run *run, const kmbi_round *round) {
       kmbi_time_string(usual, round->interval.median), (unsigned)o->rank);
 }
 
-void kmbi_ranks_find(kmbi_run *run, const kmbi_round *round, double time) {
-  if (!run->p.comm) return;
+void kmbi_all_find(kmbi_run *run, const kmbi_round *round, double time) {
   if (run->p.comm->params.multicast == KMB_MULTICAST_OFF)
     kmbi_result_find(run->result, KMB_FINDING_MULTICAST_OFF, KMB_NOTE, NULL, 0,
                      "the caller declares NVLink multicast off: a collective "

@@ -41,7 +41,7 @@ static kmb_status say_overdue(const kmbi_run *run, int32_t rank) {
                    (unsigned long long)ranks->comm->sequence);
 }
 
-kmb_status kmbi_ranks_overdue(void *ctx, int32_t rank) {
+kmb_status kmbi_all_overdue(void *ctx, int32_t rank) {
   kmbi_run *run = ctx;
   kmbi_ranks *ranks = &run->ranks;
   kmb_status status = say_overdue(run, rank);
@@ -59,11 +59,11 @@ kmb_status kmbi_ranks_overdue(void *ctx, int32_t rank) {
   return status;
 }
 
-kmb_status kmbi_ranks_settle_stream(kmbi_run *run, kmb_status status) {
+kmb_status kmbi_all_settle_stream(kmbi_run *run, kmb_status status) {
   kmb_device *device = run->device;
-  if (!run->ranks.comm || !run->p.reset || status) return status;
+  if (!run->p.reset || status) return status;
   status = device->ops->stream_wait(device->self, run->stream,
-                                    kmbi_ranks_patience(run));
+                                    kmbi_all_patience(run));
   if (status == KMB_ERR_TIMEOUT) kmbi_device_note(device, KMB_ERR_LOST);
   return kmbi_device_note(device, status);
 }
@@ -112,8 +112,8 @@ static kmb_status take_one(kmbi_run *run, void *plan, uint64_t i) {
   return KMB_OK;
 }
 
-kmb_status kmbi_ranks_take(kmbi_run *run, void *plan, uint64_t batch,
-                           uint64_t count, double until_ns, uint64_t *got) {
+kmb_status kmbi_all_take(kmbi_run *run, void *plan, uint64_t batch,
+                         uint64_t count, double until_ns, uint64_t *got) {
   kmb_status status = KMB_OK;
   run->ranks.batch = batch;
   while (!status && *got < count && !kmbi_stopped(run) &&
@@ -124,13 +124,13 @@ kmb_status kmbi_ranks_take(kmbi_run *run, void *plan, uint64_t batch,
   return status;
 }
 
-kmb_status kmbi_ranks_first_use(kmbi_run *run) {
-  if (!run->ranks.comm || run->p.graphs) return KMB_OK;
+kmb_status kmbi_all_first_use(kmbi_run *run) {
+  if (run->p.graphs) return KMB_OK;
   kmb_status status = KMB_OK;
   for (uint32_t s = 0; !status && s < run->slots; s++) {
     if (run->p.reset) status = run->p.reset(run->p.reset_user, s, run->stream);
-    status = kmbi_ranks_settle_stream(run, status);
-    status = kmbi_ranks_agree(run, KMBI_SAY_READY, status);
+    status = kmbi_all_settle_stream(run, status);
+    status = kmbi_all_agree(run, KMBI_SAY_READY, status);
     if (!status) status = kmbi_launch_once(run, s);
   }
   return status;
@@ -158,9 +158,8 @@ static kmb_status grow(kmbi_run *run, size_t samples) {
   return KMB_OK;
 }
 
-kmb_status kmbi_ranks_keep(kmbi_run *run, uint64_t i, size_t place) {
+kmb_status kmbi_all_keep(kmbi_run *run, uint64_t i, size_t place) {
   kmbi_ranks *ranks = &run->ranks;
-  if (!ranks->comm) return KMB_OK;
   kmb_status status = grow(run, place + 1);
   for (uint32_t r = 0; !status && r < ranks->size; r++)
     ranks->spans[place * ranks->size + r] =
@@ -210,12 +209,11 @@ static void find_outliers(const double *spans, uint32_t size,
   }
 }
 
-kmb_status kmbi_ranks_close(kmbi_run *run, kmbi_round *round) {
+kmb_status kmbi_all_close(kmbi_run *run, kmbi_round *round) {
   kmbi_ranks *ranks = &run->ranks;
   const kmbi_memory *memory = &run->device->memory;
   uint32_t size = ranks->size;
   size_t n = round->count;
-  if (!ranks->comm) return KMB_OK;
   round->ranks = kmbi_alloc(memory, size, sizeof *round->ranks);
   double *x = kmbi_alloc(memory, n, 2 * sizeof *x);
   if (!round->ranks || !x) {

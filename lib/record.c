@@ -26,6 +26,9 @@ struct kmb_recording {
 };
 
 /* The three or none. */
+/* Nothing else brings the backend's recorder into a program. */
+void kmbi_backend_cuda_record(void);
+
 static bool can_record(const kmb_device *device) {
   return KMBI_HAS(device->ops, record_begin) &&
          KMBI_HAS(device->ops, record_point) &&
@@ -89,6 +92,7 @@ static kmb_status begin(kmb_device *device, const kmb_record_params *caller,
   if (status) return status;
   kmb_recording *recording = create(device);
   if (!recording) return KMB_ERR_NOMEM;
+  kmbi_backend_cuda_record();
   status =
       kmbi_device_note(device, device->ops->record_begin(device->self, &params,
                                                          &recording->record));

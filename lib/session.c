@@ -82,6 +82,9 @@ static bool has_marks(const kmb_device *device) {
          KMBI_HAS(device->ops, session_close);
 }
 
+/* Nothing else brings the backend's sessions into a program. */
+void kmbi_backend_cuda_sessions(void);
+
 static kmb_status open_marks(kmb_session *session) {
   kmb_device *device = session->device;
   if (!session->params.stream)
@@ -91,6 +94,7 @@ static kmb_status open_marks(kmb_session *session) {
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      "backend %s has no sessions on the device's clock",
                      device->ops->name);
+  kmbi_backend_cuda_sessions();
   kmb_status status = device->ops->session_open(
       device->self, session->params.stream, 2 * PAIRS, &session->marks);
   if (status) session->marks = NULL;

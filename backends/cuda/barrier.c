@@ -224,3 +224,6 @@ kmb_status kmbi_cuda_barrier_time(void *opened, void *created, void *stream,
   kmbi_cuda_leave(self, before);
   return status;
 }
+
+/* Brings this file into the program. */
+void kmbi_backend_cuda_ranks(void) {}

@@ -9,6 +9,11 @@
 
 #include "load.h"
 
+/* What a static program can be without, and then does not link: the backend
+ * refers to it weakly, and lib/ asks for the file that has it, by name, where
+ * it is needed. */
+#define KMBI_CUDA_WEAK __attribute__((weak))
+
 /* Our kernels: X(name). */
 #define KMBI_CUDA_KERNEL_MAP(X) \
   X(empty)                      \
@@ -238,21 +243,23 @@ kmb_status kmbi_cuda_plan_ops(void *self, void *plan, kmb_device_op_fn emit,
 void kmbi_cuda_plan_findings(void *self, void *plan, kmb_find_fn find,
                              void *user);
 
-/* marks.c */
+/* marks.c: only with sessions */
 kmb_status kmbi_cuda_session_open(void *self, void *stream, uint32_t count,
-                                  void **session);
-kmb_status kmbi_cuda_session_mark(void *self, void *session, uint32_t mark);
+                                  void **session) KMBI_CUDA_WEAK;
+kmb_status kmbi_cuda_session_mark(void *self, void *session,
+                                  uint32_t mark) KMBI_CUDA_WEAK;
 kmb_status kmbi_cuda_session_read(void *self, void *session, uint32_t from,
-                                  uint32_t to, double *ns);
-void kmbi_cuda_session_close(void *self, void *session);
+                                  uint32_t to, double *ns) KMBI_CUDA_WEAK;
+void kmbi_cuda_session_close(void *self, void *session) KMBI_CUDA_WEAK;
 
-/* recorder.c */
+/* recorder.c: only with recordings */
 kmb_status kmbi_cuda_record_begin(void *self, const kmb_record_params *params,
-                                  void **record);
+                                  void **record) KMBI_CUDA_WEAK;
 kmb_status kmbi_cuda_record_point(void *self, void *record, uint64_t *now_ns,
-                                  uint64_t *process, uint64_t *thread);
+                                  uint64_t *process,
+                                  uint64_t *thread) KMBI_CUDA_WEAK;
 kmb_status kmbi_cuda_record_end(void *self, void *record,
-                                const kmb_record_sink *sink);
+                                const kmb_record_sink *sink) KMBI_CUDA_WEAK;
 
 /* code.c */
 kmb_status kmbi_cuda_code_begin(void *self, void **capture);
@@ -302,19 +309,22 @@ kmb_status kmbi_cuda_bias_of(void *self, const kmb_choice *choice,
 kmb_status kmbi_cuda_ceiling(void *self, kmb_ceiling_kind kind, kmb_dtype dtype,
                              uint32_t threads, kmb_ceiling *ceiling);
 
-/* barrier.c */
+/* barrier.c: only with a communicator, which is when they are called */
 kmb_status kmbi_cuda_barrier_open(void *self, const kmb_barrier_desc *desc,
-                                  void **barrier);
-kmb_status kmbi_cuda_barrier_enqueue(void *self, void *barrier, void *stream);
+                                  void **barrier) KMBI_CUDA_WEAK;
+kmb_status kmbi_cuda_barrier_enqueue(void *self, void *barrier,
+                                     void *stream) KMBI_CUDA_WEAK;
 kmb_status kmbi_cuda_barrier_time(void *self, void *barrier, void *stream,
-                                  const kmb_align *align, double *ns);
-void kmbi_cuda_barrier_close(void *self, void *barrier);
-const char *kmbi_cuda_barrier_text(void *self, void *barrier);
+                                  const kmb_align *align,
+                                  double *ns) KMBI_CUDA_WEAK;
+void kmbi_cuda_barrier_close(void *self, void *barrier) KMBI_CUDA_WEAK;
+const char *kmbi_cuda_barrier_text(void *self, void *barrier) KMBI_CUDA_WEAK;
 /* The end of what was enqueued behind a barrier. With a failure `status` other
  * ranks need not come: what waits for them is let go, and so it is when the
  * deadline passes. Only what does not end even so loses the device. */
 kmb_status kmbi_cuda_barrier_finish(kmbi_cuda *self, kmbi_cu_stream stream,
-                                    const kmb_align *align, kmb_status status);
+                                    const kmb_align *align,
+                                    kmb_status status) KMBI_CUDA_WEAK;
 
 /* describe.c */
 void kmbi_cuda_describe(void *self, kmb_emit_fn emit, void *user);
@@ -327,5 +337,8 @@ void kmbi_cuda_telemetry(void *self, kmb_telemetry_fn emit, void *user);
 bool kmbi_cuda_is_slice(kmbi_cuda *self);
 
 const kmb_backend_ops *kmbi_backend_cuda(void);
+void kmbi_backend_cuda_ranks(void);
+void kmbi_backend_cuda_record(void);
+void kmbi_backend_cuda_sessions(void);
 
 #endif

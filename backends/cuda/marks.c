@@ -126,3 +126,6 @@ void kmbi_cuda_session_close(void *opened, void *session) {
   self->marked = false;
   host->free(host->ctx, m, m->size);
 }
+
+/* Brings this file into the program. */
+void kmbi_backend_cuda_sessions(void) {}

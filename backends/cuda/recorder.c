@@ -429,3 +429,6 @@ kmb_status kmbi_cuda_record_end(void *opened, void *record,
   destroy(self, r);
   return status;
 }
+
+/* Brings this file into the program. */
+void kmbi_backend_cuda_record(void) {}

@@ -17,6 +17,6 @@ void kmbi_cupti_buffers_drop(void);
 void kmbi_cupti_buffers_record(kmbi_cupti_recorder *recorder);
 /* recorder.c: keeps what a record says. */
 void kmbi_cupti_recorder_take(kmbi_cupti_recorder *recorder,
-                              const void *record);
+                              const void *record) KMBI_CUDA_WEAK;
 
 #endif

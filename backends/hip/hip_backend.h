@@ -9,6 +9,11 @@
 
 #include "load.h"
 
+/* What a static program can be without, and then does not link: the backend
+ * refers to it weakly, and lib/ asks for the file that has it, by name, where
+ * it is needed. */
+#define KMBI_HIP_WEAK __attribute__((weak))
+
 /* Our kernels: X(name). */
 #define KMBI_HIP_KERNEL_MAP(X) \
   X(empty)                     \
@@ -228,19 +233,22 @@ kmb_status kmbi_hip_code_begin(void *self, void **capture);
 kmb_status kmbi_hip_code_end(void *self, void *capture,
                              const kmb_code_sink *sink);
 
-/* barrier.c */
+/* barrier.c: only with a communicator, which is when they are called */
 kmb_status kmbi_hip_barrier_open(void *self, const kmb_barrier_desc *desc,
-                                 void **barrier);
-kmb_status kmbi_hip_barrier_enqueue(void *self, void *barrier, void *stream);
+                                 void **barrier) KMBI_HIP_WEAK;
+kmb_status kmbi_hip_barrier_enqueue(void *self, void *barrier,
+                                    void *stream) KMBI_HIP_WEAK;
 kmb_status kmbi_hip_barrier_time(void *self, void *barrier, void *stream,
-                                 const kmb_align *align, double *ns);
-void kmbi_hip_barrier_close(void *self, void *barrier);
-const char *kmbi_hip_barrier_text(void *self, void *barrier);
+                                 const kmb_align *align,
+                                 double *ns) KMBI_HIP_WEAK;
+void kmbi_hip_barrier_close(void *self, void *barrier) KMBI_HIP_WEAK;
+const char *kmbi_hip_barrier_text(void *self, void *barrier) KMBI_HIP_WEAK;
 /* The end of what was enqueued behind a barrier. With a failure `status` other
  * ranks need not come: what waits for them is let go, and so it is when the
  * deadline passes. Only what does not end even so loses the device. */
 kmb_status kmbi_hip_barrier_finish(kmbi_hip *self, kmbi_hip_stream stream,
-                                   const kmb_align *align, kmb_status status);
+                                   const kmb_align *align,
+                                   kmb_status status) KMBI_HIP_WEAK;
 
 /* describe.c */
 void kmbi_hip_describe(void *self, kmb_emit_fn emit, void *user);
@@ -249,5 +257,6 @@ void kmbi_hip_telemetry(void *self, kmb_telemetry_fn emit, void *user);
 const kmbi_smi_api *kmbi_hip_find_smi(kmbi_hip *self);
 
 const kmb_backend_ops *kmbi_backend_hip(void);
+void kmbi_backend_hip_ranks(void);
 
 #endif
