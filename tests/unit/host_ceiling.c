@@ -95,6 +95,17 @@ static void isa_is_named(void) {
   REQUIRE_STR(kmbi_host_isa_name(KMBI_HOST_ISA_AVX512), "avx512f");
 }
 
+static void isa_is_the_compilers(void) {
+  kmbi_host_isa best = KMBI_HOST_ISA_BASE;
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    best = KMBI_HOST_ISA_AVX2;
+  if (__builtin_cpu_supports("avx512f")) best = KMBI_HOST_ISA_AVX512;
+#endif
+  REQUIRE_EQ(kmbi_host_isa_best(), best);
+}
+
 static bool in_table(const char *name, kmb_ceiling_kind kind) {
   for (int table = 0; table < 2; table++) {
     size_t size = 0;
@@ -200,6 +211,7 @@ int main(void) {
   REQUIRE_EQ(fixture_open(&f, LLC, 0, 0), KMB_OK);
   RUN(kernels_do_what_they_say);
   RUN(isa_is_named);
+  RUN(isa_is_the_compilers);
   RUN(every_kind_is_measured);
   RUN(bad_ceilings_are_named);
   RUN(working_set_must_fit);
