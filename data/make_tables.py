@@ -8,8 +8,12 @@ usage: make_tables.py PEAKS RATES REGIMES OUTPUT | make_tables.py --self-test
 import csv
 import decimal
 import io
+import os
 import re
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'scripts'))
+import pack_text  # noqa: E402
 
 FIGURES = ['fp64', 'fp64_tensor', 'fp32', 'fp32_matrix', 'tf32', 'fp16',
            'bf16', 'fp8', 'fp6', 'fp4', 'int8']
@@ -143,19 +147,6 @@ def check_regimes(regimes, parts):
             raise Bad('%s: regime, value and source are needed' % row['line'])
 
 
-def quoted(text):
-    """A C string; bytes beyond ASCII in octal, so that no digit follows."""
-    out = ''
-    for byte in text.encode():
-        if chr(byte) in '"\\?':
-            out += '\\' + chr(byte)
-        elif 32 <= byte < 127:
-            out += chr(byte)
-        else:
-            out += '\\%03o' % byte
-    return '"%s"' % out
-
-
 def constant(column):
     return 'KMB_PART_' + RENAMED.get(column, column.upper())
 
@@ -171,23 +162,30 @@ def thousandths(row, column, unit=1):
     return str(int(value))
 
 
-def cells_c(cells):
-    return '  ' + ' '.join(quoted(cell)[:-1] + '\\0"' for cell in cells) + '\n'
+def part_cells(row):
+    return [row[c] for c in PART_TEXTS] + \
+        [thousandths(row, c) for c in PART_NUMBERS]
 
 
-def part_c(row):
-    return cells_c([row[c] for c in PART_TEXTS] +
-                   [thousandths(row, c) for c in PART_NUMBERS])
+def rate_cells(row):
+    return [row['arch'], row['source']] + [thousandths(row, c) for c in FIGURES]
 
 
-def rate_c(row):
-    return cells_c([row['arch'], row['source']] +
-                   [thousandths(row, c) for c in FIGURES])
+def regime_cells(row):
+    return [row['regime'], row['hardware'], row['kind'], row['source'],
+            thousandths(row, 'value', UNITS[row['unit']])]
 
 
-def regime_c(row):
-    return cells_c([row['regime'], row['hardware'], row['kind'], row['source'],
-                    thousandths(row, 'value', UNITS[row['unit']])])
+def cells_of(parts, rates, regimes):
+    """All cells in the order in which they are read, each with its zero."""
+    text = ''
+    for row, cells in [(r, part_cells(r)) for r in parts] + \
+            [(r, rate_cells(r)) for r in rates] + \
+            [(r, regime_cells(r)) for r in regimes]:
+        if not all(c.isascii() and '\0' not in c for c in cells):
+            raise Bad('%s: not all of it is ASCII' % row['line'])
+        text += ''.join(c + '\0' for c in cells)
+    return text.encode('ascii')
 
 
 def kind_c(row):
@@ -201,10 +199,9 @@ def columns_c(name, columns):
         % (name, ', '.join(constant(c) for c in columns))
 
 
-def table_c(kind, name, rows):
-    return 'const char %s_text[] =\n%s;\n%s %s[%d];\n' \
-           'const size_t %s_count = %d;\n\n' \
-           % (name, ''.join(rows), kind, name, len(rows), name, len(rows))
+def room_c(kind, name, rows):
+    return '%s %s[%d];\nconst size_t %s_count = %d;\n\n' \
+        % (kind, name, len(rows), name, len(rows))
 
 
 def tables(peaks_text, rates_text, regimes_text):
@@ -216,15 +213,16 @@ def tables(peaks_text, rates_text, regimes_text):
     check_rates(rates)
     check_parts(parts, rates)
     check_regimes(regimes, parts)
-    return '/* Written by data/make_tables.py. */\n#include "peaks.h"\n' \
-        '#pragma GCC diagnostic ignored "-Woverlength-strings"\n\n' + \
+    cells = cells_of(parts, rates, regimes)
+    return '/* Written by data/make_tables.py. */\n#include "peaks.h"\n\n' + \
+        pack_text.array('kmbi_tables', pack_text.pack(cells)) + \
+        'char kmbi_tables_text[%d];\n\n' % len(cells) + \
         columns_c('kmbi_part_texts', PART_TEXTS) + \
         columns_c('kmbi_part_numbers', PART_NUMBERS) + \
         columns_c('kmbi_rate_numbers', FIGURES) + \
-        table_c('kmb_part', 'kmbi_parts', [part_c(r) for r in parts]) + \
-        table_c('kmbi_rate', 'kmbi_rates', [rate_c(r) for r in rates]) + \
-        table_c('kmb_reference', 'kmbi_references',
-                [regime_c(r) for r in regimes]) + \
+        room_c('kmb_part', 'kmbi_parts', parts) + \
+        room_c('kmbi_rate', 'kmbi_rates', rates) + \
+        room_c('kmb_reference', 'kmbi_references', regimes) + \
         'const unsigned char kmbi_reference_kinds[][3] = {\n%s};\n' \
         % ''.join(map(kind_c, regimes))
 
@@ -263,7 +261,11 @@ def self_test():
         raise AssertionError('accepted: ' + words)
 
     text = build()
-    assert '"989400\\0"' in text and '"2000000000000000000\\0"' in text
+    assert 'KMB_BOUND_COMPUTE, KMB_OPERATION_GEMM, KMB_BF16}' in text
+    row = {'line': '', 'x': '989.4', 'y': '2', 'z': ''}
+    assert thousandths(row, 'x') == '989400' and thousandths(row, 'z') == ''
+    assert thousandths(row, 'y', UNITS['PFLOP/s']) == '2' + 18 * '0'
+    refused('not all of it is ASCII', parts=(dict(one, part='\u00d7'), two))
     refused('at most three decimals', parts=(dict(one, bf16='1.0001'), two))
     refused('peaks.csv:3: the name "V One" is also in peaks.csv:2',
             parts=(one, dict(two, driver_names='V One')))
@@ -287,7 +289,6 @@ def self_test():
     refused('unit is', regimes=(dict(regime, unit='FLOP'),))
     refused('are needed', regimes=(dict(regime, value=''),))
     refused('no rows', parts=())
-    assert quoted('a"\u00d7?') == '"a\\"\\303\\227\\?"', quoted('a"\u00d7?')
 
 
 def main():

@@ -37,8 +37,10 @@ typedef struct kmbi_tables {
 const kmbi_tables *kmbi_peaks_tables(void);
 
 /* Only for peaks_built_in.c; written by data/make_tables.py. The cells of all
- * rows, each with its zero; lists of KMB_PART_… end in 0; the rows' room. */
-extern const char kmbi_parts_text[], kmbi_rates_text[], kmbi_references_text[];
+ * rows, each with its zero, packed, and their room; columns, whose lists end in
+ * 0; the rows' room. */
+extern const unsigned char kmbi_tables_packed[];
+extern char kmbi_tables_text[];
 extern const unsigned char kmbi_part_texts[], kmbi_part_numbers[];
 extern const unsigned char kmbi_rate_numbers[];
 extern const unsigned char kmbi_reference_kinds[][3];

@@ -1,7 +1,8 @@
-/* The compiled-in tables. They are kept as text: the figures of all parts as
- * structs, with a pointer for each word, would be three times as long in every
- * program, and each pointer would be relocated whenever one starts. */
+/* The compiled-in tables. They are kept as packed text: as structs, with a
+ * pointer for each word, they would be seven times as long in every program,
+ * and each pointer would be relocated whenever one starts. */
 #include "peaks.h"
+#include "unpack.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,37 +29,34 @@ static void take_numbers(const char **at, const unsigned char *columns,
     number[*columns] = take_number(at);
 }
 
-static void unpack_parts(void) {
-  const char *at = kmbi_parts_text;
+static void take_parts(const char **at) {
   for (size_t i = 0; i < kmbi_parts_count; i++) {
     kmb_part *part = &kmbi_parts[i];
     for (const unsigned char *column = kmbi_part_texts; *column; column++)
-      part->text[*column] = take(&at);
+      part->text[*column] = take(at);
     part->text[KMB_PART_ORIGIN] = "compiled in";
-    take_numbers(&at, kmbi_part_numbers, part->number);
+    take_numbers(at, kmbi_part_numbers, part->number);
     if (i) kmbi_parts[i - 1].next = part;
   }
 }
 
-static void unpack_rates(void) {
-  const char *at = kmbi_rates_text;
+static void take_rates(const char **at) {
   for (size_t i = 0; i < kmbi_rates_count; i++) {
-    kmbi_rates[i].arch = take(&at);
-    kmbi_rates[i].source = take(&at);
-    take_numbers(&at, kmbi_rate_numbers, kmbi_rates[i].number);
+    kmbi_rates[i].arch = take(at);
+    kmbi_rates[i].source = take(at);
+    take_numbers(at, kmbi_rate_numbers, kmbi_rates[i].number);
   }
 }
 
-static void unpack_references(void) {
-  const char *at = kmbi_references_text;
+static void take_references(const char **at) {
   for (size_t i = 0; i < kmbi_references_count; i++) {
     kmb_reference *r = &kmbi_references[i];
     *r = kmb_reference_init();
-    r->regime = take(&at);
-    r->hardware = take(&at);
-    r->kind = take(&at);
-    r->source = take(&at);
-    r->value = take_number(&at);
+    r->regime = take(at);
+    r->hardware = take(at);
+    r->kind = take(at);
+    r->source = take(at);
+    r->value = take_number(at);
     r->bound = kmbi_reference_kinds[i][0];
     r->operation = kmbi_reference_kinds[i][1];
     r->dtype = kmbi_reference_kinds[i][2];
@@ -66,9 +64,11 @@ static void unpack_references(void) {
 }
 
 static void unpack(void) {
-  unpack_parts();
-  unpack_rates();
-  unpack_references();
+  const char *at = kmbi_tables_text;
+  kmbi_unpack(kmbi_tables_packed, kmbi_tables_text);
+  take_parts(&at);
+  take_rates(&at);
+  take_references(&at);
   tables = (kmbi_tables){kmbi_parts, kmbi_rates, kmbi_rates_count,
                          kmbi_references, kmbi_references_count};
 }

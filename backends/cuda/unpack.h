@@ -1,11 +1,11 @@
-/* Our device code, which is text that repeats itself: packed by pack.py, which
- * says how, when the library is built. */
+/* Our device code, which is text that repeats itself: packed when the library
+ * is built, by scripts/pack_text.py, which says how. */
 #ifndef KMB_BACKENDS_CUDA_UNPACK_H
 #define KMB_BACKENDS_CUDA_UNPACK_H
 
 #include <stddef.h>
 
-/* Written by pack.py from kernels.ptx.h and ceilings.ptx.h. */
+/* Made from kernels.ptx.h and ceilings.ptx.h. */
 extern const unsigned char kmbi_cuda_ptx_packed[];
 extern const unsigned char kmbi_cuda_ceilings_ptx_packed[];
 

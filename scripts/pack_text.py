@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Packs the PTX of this folder, which repeats itself, for unpack.c.
+"""Packs text that repeats itself, for unpack.c of lib/ and of backends/cuda/:
+as a program for headers of PTX, as a module for others.
 
 The text is ASCII. A byte below 128 stands for itself. Another one, 128 + n,
 repeats n + 3 bytes from further back: the byte behind it, d, says how far if
 it is below 128 (d + 1), else with the next one (256 (d - 128) + next + 1).
 Before all that stands the length of the text, three bytes, the lowest first.
 
-usage: pack.py OUTPUT.c HEADER.ptx.h... | pack.py --self-test
+usage: pack_text.py OUTPUT.c HEADER.ptx.h... | pack_text.py --self-test
 """
 import random
 import re
@@ -117,7 +118,7 @@ def main():
     if sys.argv[1:] == ['--self-test']:
         self_test()
         return 0
-    out = '/* Written by backends/cuda/pack.py. */\n'
+    out = '/* Written by scripts/pack_text.py. */\n'
     for path in sys.argv[2:]:
         with open(path, encoding='ascii') as file:
             name, text = text_of(file.read())
