@@ -1,17 +1,9 @@
-/* Version, status names and the thread-local last error. */
+/* Names of statuses and types, and the thread-local last error. */
 #include "error.h"
 
 #include <stdio.h>
 
 static _Thread_local kmbi_error_state last_error;
-
-const char *kmb_version(void) {
-  return KMB_VERSION;
-}
-
-uint32_t kmb_abi_major(void) {
-  return KMB_ABI_MAJOR;
-}
 
 const char *kmb_status_name(kmb_status status) {
   switch (status) {
@@ -22,18 +14,6 @@ const char *kmb_status_name(kmb_status status) {
 #undef CASE
   default:
     return status > 0 ? "CALLBACK" : "UNKNOWN";
-  }
-}
-
-const char *kmb_status_text(kmb_status status) {
-  switch (status) {
-#define CASE(name, value, text) \
-  case value:                   \
-    return text;
-    KMB_STATUS_MAP(CASE)
-#undef CASE
-  default:
-    return status > 0 ? "returned by a callback" : "unknown status";
   }
 }
 

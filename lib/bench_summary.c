@@ -294,7 +294,10 @@ kmb_status kmbi_summarise_run(kmbi_run *run, kmbi_stage *next) {
   kmbi_raise_findings(run, round, time);
   kmbi_set_dram_rate(run, time);
   if (run->has_work) kmbi_set_roofline(run, round, time);
-  kmbi_result_set_code(result, run->p.code);
+  if (run->p.code) {
+    const kmbi_code_head *head = (const void *)run->p.code;
+    head->set(result, run->p.code);
+  }
   kmbi_metadata_collect(run->device, run->p.metadata ? &run->metadata : NULL,
                         result);
   kmbi_result_set_f64(result, KMB_VALUE_TOTAL_WALL,

@@ -3,6 +3,7 @@
 #include "demangle.h"
 #include "device.h"
 #include "error.h"
+#include "result.h"
 #include "rows.h"
 #include "structs.h"
 
@@ -29,11 +30,14 @@ typedef struct code_row {
 } code_row;
 
 struct kmb_code {
+  kmbi_code_head head;
   kmbi_memory memory;
   kmbi_arena texts;
   kmbi_rows kernels, images; /* code_row, code_image */
   kmb_code_info info;
 };
+
+static void set_in_result(kmb_result *result, const kmb_code *code);
 
 static kmb_code *create(const kmbi_memory *memory) {
   kmb_code *code = kmbi_alloc(memory, 1, sizeof *code);
@@ -41,6 +45,7 @@ static kmb_code *create(const kmbi_memory *memory) {
     kmbi_fail(KMB_ERR_NOMEM, "no memory for a capture of code");
     return NULL;
   }
+  code->head.set = set_in_result;
   code->memory = *memory;
   code->info = kmb_code_info_init();
   kmbi_arena_init(&code->texts, &code->memory);
@@ -312,6 +317,23 @@ kmb_status kmb_code_get_image(const kmb_code *code, uint64_t index,
   *out = image->bytes;
   *bytes = image->size;
   return KMB_OK;
+}
+
+static void set_in_result(kmb_result *result, const kmb_code *code) {
+  kmb_code_info info = kmb_code_info_init();
+  if (kmb_code_get_info(code, &info)) return;
+  uint64_t count =
+      info.kernels < KMBI_CODE_MOST ? info.kernels : KMBI_CODE_MOST;
+  kmbi_result_set_u64(result, KMB_VALUE_CODE_OMITTED, info.kernels - count);
+  kmbi_result_set_u64(result, KMB_VALUE_CODE_UNSEEN,
+                      info.graph_launches + info.elsewhere);
+  kmb_code_kernel *rows =
+      kmbi_arena_alloc(&result->arena, (size_t)count, sizeof *rows);
+  for (uint64_t i = 0; rows && i < count; i++) {
+    rows[i] = kmb_code_kernel_init();
+    if (kmb_code_get_kernel(code, i, &rows[i])) return;
+  }
+  if (rows) kmbi_result_set_kernels(result, rows, count);
 }
 
 /* Saving. */

@@ -64,13 +64,15 @@ struct kmb_peaks {
 typedef struct kmbi_part_info {
   kmb_part_value value;
   bool is_text;
-  const char *key;
+  char key[19];
 } kmbi_part_info;
 
 /* KMB_PART_MAP as a table. */
 extern const kmbi_part_info kmbi_part_table[];
 extern const size_t kmbi_part_table_count;
 
+/* True if an item of a list is `text`. */
+bool kmbi_list_is(const char *item, size_t size, const char *text);
 /* True if `item` is in a list that "|" separates; NULL is empty. */
 bool kmbi_list_has(const char *list, const char *item);
 /* Takes the next item of a list, which need not end in a zero; false at its
@@ -78,6 +80,11 @@ bool kmbi_list_has(const char *list, const char *item);
 bool kmbi_list_next(const char **list, const char **item, size_t *size);
 /* "vvvv:dddd", with ":rr" if `with_rev`. */
 bool kmbi_pci_valid(const char *text, size_t size, bool with_rev);
+
+/* In one table, from its first row on, by a driver's name or by a PCI id;
+ * either may be NULL. */
+const kmb_part *kmbi_peaks_search(const kmb_part *first, const char *name,
+                                  const char *pci_id);
 
 /* kmb_peaks_of_device() for a caller that holds the device. */
 kmb_status kmbi_peaks_of_device(const kmb_peaks *peaks, kmb_device *device,

@@ -9,9 +9,8 @@
 
 typedef enum kmbi_kind { KMBI_F64 = 1, KMBI_U64 = 2, KMBI_TEXT = 3 } kmbi_kind;
 
-/* A row of KMB_VALUE_MAP. */
-/* The texts are in it: pointers to them would be relocated, one by one, in each
- * program that starts. */
+/* A row of KMB_VALUE_MAP. The texts are in it: pointers to them would be
+ * relocated, one by one, in each program that starts. */
 typedef struct kmbi_value_info {
   kmb_value value;
   uint8_t kind; /* kmbi_kind */
@@ -114,7 +113,10 @@ void kmbi_result_set_ranks(kmb_result *result, const kmb_rank *ranks,
                            uint64_t count);
 /* Rows of what a capture holds, all copied, and how much it could not see. */
 enum { KMBI_CODE_MOST = 256 };
-void kmbi_result_set_code(kmb_result *result, const kmb_code *code);
+/* A kmb_code begins with this, so that only who makes one links captures. */
+typedef struct kmbi_code_head {
+  void (*set)(kmb_result *result, const kmb_code *code);
+} kmbi_code_head;
 void kmbi_result_set_kernels(kmb_result *result, const kmb_code_kernel *rows,
                              uint64_t count);
 /* 0 for a name that is no kind's. */
@@ -132,6 +134,17 @@ bool kmbi_value_signed(const kmbi_value_info *info);
 kmb_status kmbi_results_write(const kmb_result *const *results, uint64_t count,
                               kmb_write_fn write, void *user);
 
+/* NULL if there is no such value of this kind. */
+kmbi_value *kmbi_result_slot(const kmb_result *result, kmb_value value,
+                             kmbi_kind kind);
+/* A finding without a code and a message; an entry of the metadata, whose key
+ * is in the result's memory and new. */
+kmbi_finding *kmbi_result_add(kmb_result *result, kmb_severity severity,
+                              const kmb_figure *figures, uint64_t count);
+void kmbi_result_append(kmb_result *result, const char *key, const char *value,
+                        const char *reason);
+/* NULL if there is no such key among the metadata. */
+kmbi_entry *kmbi_result_entry(const kmb_result *result, const char *key);
 /* For steps that need no status of absence. */
 bool kmbi_result_get_f64(const kmb_result *result, kmb_value value,
                          double *number);

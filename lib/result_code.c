@@ -30,23 +30,6 @@ void kmbi_result_set_kernels(kmb_result *result, const kmb_code_kernel *rows,
   result->code_count = count;
 }
 
-void kmbi_result_set_code(kmb_result *result, const kmb_code *code) {
-  kmb_code_info info = kmb_code_info_init();
-  if (!code || kmb_code_get_info(code, &info)) return;
-  uint64_t count =
-      info.kernels < KMBI_CODE_MOST ? info.kernels : KMBI_CODE_MOST;
-  kmbi_result_set_u64(result, KMB_VALUE_CODE_OMITTED, info.kernels - count);
-  kmbi_result_set_u64(result, KMB_VALUE_CODE_UNSEEN,
-                      info.graph_launches + info.elsewhere);
-  kmb_code_kernel *rows =
-      kmbi_arena_alloc(&result->arena, (size_t)count, sizeof *rows);
-  for (uint64_t i = 0; rows && i < count; i++) {
-    rows[i] = kmb_code_kernel_init();
-    if (kmb_code_get_kernel(code, i, &rows[i])) return;
-  }
-  if (rows) kmbi_result_set_kernels(result, rows, count);
-}
-
 uint64_t kmb_result_code_count(const kmb_result *result) {
   return result ? result->code_count : 0;
 }

@@ -16,8 +16,8 @@
 static bool has_watchdog(void) {
   const char *blocking = getenv("TORCH_NCCL_BLOCKING_WAIT");
   if (blocking && strcmp(blocking, "1") == 0) return false;
-  return kmbi_hip_is_loaded(kmbi_hip_brought_rccl() ? "libtorch_hip.so"
-                                                    : "librccl.so");
+  bool ours = kmbi_hip_brought_rccl && kmbi_hip_brought_rccl();
+  return kmbi_hip_is_loaded(ours ? "libtorch_hip.so" : "librccl.so");
 }
 
 /* The watchdog may end the process, and then no error is returned. */

@@ -32,8 +32,8 @@ const kmbi_hsa_api *kmbi_hip_hsa(kmbi_hip_failure *failure);
 const kmbi_smi_api *kmbi_hip_smi(kmbi_hip_failure *failure);
 /* With `ours` false only a library that the process has loaded already. */
 const kmbi_rccl_api *kmbi_hip_rccl(bool ours, kmbi_hip_failure *failure);
-/* Whether RCCL is here since we opened it. */
-bool kmbi_hip_brought_rccl(void);
+/* Whether RCCL is here since we opened it; not linked where nothing can. */
+bool kmbi_hip_brought_rccl(void) __attribute__((weak));
 /* Where HIP's library lies; "" if it was not opened. */
 const char *kmbi_hip_path(void);
 
