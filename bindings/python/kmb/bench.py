@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
     Sequence, Tuple, TYPE_CHECKING, Union
 
-from . import _abi, errors
+from . import _abi, _given, errors
 from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
     replaced, torch_module
 from ._call import Call
+from ._given import checked
 from ._library import check, chosen, lib
 from .comm import ALONE, Comm, joined
 from .device import Device, shared
@@ -501,6 +502,11 @@ def name_of(fn: Callable[..., Any]) -> str:
     return str(getattr(fn, '__name__', type(fn).__name__))
 
 
+@checked(_given.TIMED, timer=_given.words, require=_given.texts,
+         rounds=_given.count32, min_samples=_given.count,
+         max_samples=_given.count, confirm=_given.flag, ceilings=_given.flag,
+         confirm_cold=_given.flag, counters=_given.flag, comm=_given.anything,
+         boundary=_given.words, code=_given.code)
 def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           kwargs: Optional[Mapping[str, Any]] = None, *,
           name: Optional[str] = None,

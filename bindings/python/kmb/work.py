@@ -1,8 +1,9 @@
 """FLOPs and least bytes, by stated conventions."""
 import ctypes
-from typing import Any, Optional
+from typing import Any, Dict, Mapping, Optional
 
-from . import _abi
+from . import _abi, _given
+from ._given import checked
 from ._library import check, filled, lib, text
 
 _DTYPES = {name: number for _, number, _, name in _abi.DTYPES}
@@ -17,14 +18,17 @@ def dtype_number(dtype: Any) -> int:
     name = str(getattr(dtype, '__name__', dtype)).rsplit('.', 1)[-1]
     name = _TORCH.get(name, name)
     if name not in _DTYPES:
-        raise ValueError('%s is no type of libkmb: %s'
-                         % (dtype, ', '.join(_DTYPES)))
+        raise ValueError('%s is no type of libkmb: %s' % (
+            dtype if isinstance(dtype, str) else
+            'what is ' + _given.shown(dtype), ', '.join(_DTYPES)))
     return int(_DTYPES[name])
 
 
 class Work:
     """Work of one launch, counted by the caller."""
 
+    @checked(flops=_given.count, read_bytes=_given.count,
+             write_bytes=_given.count, dtype=_given.anything)
     def __init__(self, flops: int = 0, read_bytes: int = 0,
                  write_bytes: int = 0, dtype: Any = 'f32') -> None:
         self.raw = _abi.kmb_work()
@@ -61,16 +65,28 @@ def _counted(name: str, *arguments: Any) -> Work:
     return work
 
 
+_LINEAR: Dict[str, _given.Kind] = {
+    'dtype': _given.anything, 'out_dtype': _given.anything,
+    **{name: _given.count for name in ('m', 'n', 'k', 'nbytes', 'rows',
+                                       'columns')},
+    **{name: _given.count32 for name in ('inputs', 'outputs',
+                                         'flops_per_element')},
+    'gated': _given.flag}
+
+
+@checked(_LINEAR)
 def gemm(m: int, n: int, k: int, dtype: Any) -> Work:
     """D = A·B with A m×k and B k×n."""
     return _counted('gemm', m, n, k, dtype_number(dtype))
 
 
+@checked(_LINEAR)
 def copy(nbytes: int) -> Work:
     """As many bytes read as written."""
     return _counted('copy', nbytes)
 
 
+@checked(_LINEAR)
 def elementwise(n: int, inputs: int, outputs: int, dtype: Any,
                 flops_per_element: int = 0) -> Work:
     """An operation over n elements of several arrays."""
@@ -78,6 +94,7 @@ def elementwise(n: int, inputs: int, outputs: int, dtype: Any,
                     dtype_number(dtype))
 
 
+@checked(_LINEAR)
 def softmax(rows: int, columns: int, dtype: Any,
             out_dtype: Optional[Any] = None) -> Work:
     """Softmax of rows; exponentials are never counted."""
@@ -85,6 +102,7 @@ def softmax(rows: int, columns: int, dtype: Any,
                     0 if out_dtype is None else dtype_number(out_dtype))
 
 
+@checked(_LINEAR)
 def activation(n: int, dtype: Any, gated: bool = False,
                out_dtype: Optional[Any] = None) -> Work:
     """n elements of output; a gated one reads twice as many."""
@@ -92,7 +110,13 @@ def activation(n: int, dtype: Any, gated: bool = False,
                     0 if out_dtype is None else dtype_number(out_dtype))
 
 
-def _shape(kind: str, values: Any) -> Any:
+#: Which field says how long an array is.
+_LENGTHS = {'rows': 'groups', 'q_lens': 'batch', 'kv_lens': 'batch'}
+_NUMBERS = {ctypes.c_uint64: _given.count, ctypes.c_uint32: _given.count32,
+            ctypes.c_int32: _given.int32}
+
+
+def _shape(kind: str, values: Mapping[str, Any]) -> Any:
     """A shape struct from keywords: its fields, types by name, arrays as
     lists, constants as KMB_… numbers."""
     shape = getattr(_abi, 'kmb_%s_shape' % kind)()
@@ -104,11 +128,24 @@ def _shape(kind: str, values: Any) -> Any:
                 kind, name, ', '.join(n for n in kinds if n not in (
                     'struct_size', 'reserved'))))
         if name.endswith('dtype'):
-            value = dtype_number(value)
-        elif isinstance(value, (list, tuple)):
-            value = (ctypes.c_uint64 * len(value))(*value)
-        setattr(shape, name, value)
+            setattr(shape, name, dtype_number(value))
+        elif kinds[name] in _NUMBERS:
+            setattr(shape, name, _NUMBERS[kinds[name]](name, value))
+        else:
+            setattr(shape, name, _array(name, value, values))
     return shape
+
+
+def _array(name: str, value: Any, values: Mapping[str, Any]) -> Any:
+    """The library reads as many members as another field says."""
+    given = _given.several(name, value, 'several whole numbers')
+    wanted = values.get(_LENGTHS[name], 0)
+    if len(given) != wanted:
+        raise ValueError('%s has %d members, %s is %s' % (
+            name, len(given), _LENGTHS[name], wanted))
+    return (ctypes.c_uint64 * len(given))(*(
+        _given.count('%s[%d]' % (name, i), one)
+        for i, one in enumerate(given)))
 
 
 Size = Any
