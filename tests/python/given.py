@@ -217,7 +217,7 @@ class Given(unittest.TestCase):
                  lambda: kmb.work.grouped(groups=3, rows=[1, 2])),
                 (ValueError, 'kv_lens has 1 members, batch is 0',
                  lambda: kmb.work.mla(kv_lens=[1])),
-                (TypeError, "candidates\\[0\\] is of type function, not \\(name",
+                (TypeError, r"candidates\[0\] is of type function, not \(",
                  lambda: kmb.compare([nothing, nothing])),
                 (TypeError, "candidate 'a' is 7, not callable",
                  lambda: kmb.compare({'a': 7, 'b': nothing})),
