@@ -1,4 +1,5 @@
 """Arrays of torch and numpy among the arguments, on the host."""
+import collections
 import contextlib
 import functools
 import io
@@ -40,7 +41,36 @@ def same(fn, *args, **kwargs):
     return arguments, call[0], call[1], places
 
 
+Pair = collections.namedtuple('Pair', 'x y')
+
+
 class Slots(unittest.TestCase):
+    def test_what_named_tuples_and_ordered_dicts_hold_takes_turns(self):
+        for one, first in ((Pair(torch.rand(4096), 1), lambda p: p.x),
+                           (collections.OrderedDict(x=torch.rand(4096)),
+                            lambda p: p['x'])):
+            seen = set()
+
+            def note(p, seen=seen, first=first):
+                seen.add((type(p), first(p).data_ptr()))
+
+            quick(note, (one,))
+            self.assertEqual(len(seen), 2 * 65536 // (4096 * 4) + 1)
+            self.assertEqual({kind for kind, _ in seen}, {type(one)})
+            quick(lambda p, first=first: first(p).zero_(), (one,),
+                  mutates=['p'])
+            self.assertGreater(float(first(one).sum()), 0)
+
+    def test_lazy_views_keep_their_sign(self):
+        x = torch.rand(8, dtype=torch.complex64)
+        for view in (x.conj(), x.conj().imag):
+            _, (copy,), _, _ = same(lambda v: None, view)
+            self.assertNotEqual(copy.data_ptr(), view.data_ptr())
+            self.assertEqual((copy.is_conj(), copy.is_neg()),
+                             (view.is_conj(), view.is_neg()))
+            self.assertTrue(torch.equal(copy.resolve_conj().resolve_neg(),
+                                        view.resolve_conj().resolve_neg()))
+
     def test_inputs_take_turns(self):
         x = torch.rand(4096)
         seen = set()

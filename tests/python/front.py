@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import kmb
 from kmb import _arrays, _library
@@ -316,6 +317,44 @@ class Faults(unittest.TestCase):
                       min_wall_ms=6e5, max_wall_ms=6e5)
         self.assertEqual(device.cancel_flag.value, 0)
         quick(lambda: None, device=device)
+
+    def test_ctrl_c_at_a_bad_moment_leaves_nothing_behind(self):
+        # Where a call begins and where it ends; the second one is for who
+        # presses twice.
+        for where, name in ((os, 'pipe'), (os, 'write'), (os, 'close'),
+                            (threading.Thread, 'start'),
+                            (threading.Thread, 'join'), (signal, 'signal'),
+                            (signal, 'set_wakeup_fd')):
+            for times in (1, 2):
+                real = getattr(where, name)
+
+                def moment(*args, real=real, times=times, **kwargs):
+                    done = real(*args, **kwargs)
+                    for _ in range(times):
+                        os.kill(os.getpid(), signal.SIGINT)
+                    return done
+
+                threads = threading.active_count()
+                with mock.patch.object(where, name, moment):
+                    with self.assertRaises(KeyboardInterrupt):
+                        quick(lambda: None)
+                self.assertEqual(signal.getsignal(signal.SIGINT),
+                                 signal.default_int_handler)
+                self.assertEqual(signal.set_wakeup_fd(-1), -1)
+                self.assertEqual(threading.active_count(), threads)
+                self.works()
+
+    def test_without_a_thread_to_watch_nothing_is_left_behind(self):
+        self.works()
+        files = os.listdir('/proc/self/fd')
+        with mock.patch.object(threading.Thread, 'start', lambda _: 1 // 0):
+            with self.assertRaises(ZeroDivisionError):
+                quick(lambda: None)
+        self.assertEqual(signal.getsignal(signal.SIGINT),
+                         signal.default_int_handler)
+        self.assertEqual(signal.set_wakeup_fd(-1), -1)
+        self.assertEqual(len(os.listdir('/proc/self/fd')), len(files))
+        self.works()
 
     def test_a_handler_of_the_program_s_own_is_called(self):
         seen = []

@@ -2,6 +2,7 @@
 argument's name, and nothing else happens."""
 import copy
 import ctypes
+import functools
 import inspect
 import os
 import pathlib
@@ -209,6 +210,8 @@ class Given(unittest.TestCase):
                  lambda: quick(nothing, (), {1: 2})),
                 (ValueError, r"axes\['a'\] is 'b\\x00', which has a NUL",
                  lambda: quick(nothing, axes={'a': 'b\0'})),
+                (ValueError, "axes has two keys that read '1'",
+                 lambda: quick(nothing, axes={1: 2, '1': 3})),
                 (ValueError, 'm is -1, not from 0',
                  lambda: kmb.work.gemm(-1, 1, 1, 'f32')),
                 (TypeError, 'm is 1.5, not a whole number',
@@ -256,6 +259,31 @@ class Given(unittest.TestCase):
         result = quick(nothing, seed=Seven(), target_pct=Half())
         self.assertEqual(result['seed'], 7)
         self.assertEqual(result['target_pct'], 0.5)
+
+
+    def test_what_a_call_does_not_run_is_refused(self):
+        def generator():
+            yield 1
+
+        async def coroutine():
+            return 1
+
+        async def both():
+            yield 1
+
+        class Called:
+            def __call__(self):
+                yield 1
+
+        for fn, words in ((generator, 'fn makes a generator'),
+                          (coroutine, 'fn makes a coroutine'),
+                          (both, 'fn makes a generator'),
+                          (functools.partial(generator), 'a generator'),
+                          (Called(), 'a generator')):
+            for call in (quick, kmb.Candidate, kmb.capture, kmb.counters,
+                         kmb.testing.do_bench):
+                self.assertRaisesRegex(TypeError, words, call, fn)
+        quick(Called)  # makes an object, and that is what is measured
 
 
 class Paths(unittest.TestCase):
@@ -320,6 +348,13 @@ class Closed(unittest.TestCase):
                      lambda: comm.gather(b'x'), comm.__enter__,
                      lambda: quick(nothing, comm=comm)):
             self.closed(call, 'communicator')
+
+    def test_a_communicator_in_use_is_not_closed(self):
+        comm = kmb.Comm(Board())
+        with self.assertRaisesRegex(kmb.BusyError, 'close it afterwards'):
+            quick(comm.close, comm=comm)
+        self.assertEqual(quick(nothing, comm=comm)['world_size'], 1)
+        comm.close()
 
     def test_a_device_that_a_callable_closes(self):
         device = kmb.Device('host')

@@ -3,6 +3,7 @@ that memory in which they lie the same way, aliases and alignment included."""
 import ctypes
 import inspect
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, \
     Tuple
@@ -108,12 +109,16 @@ def _named(fn: Callable[..., Any], args: Sequence[Any],
         yield (1, key), key, value
 
 
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, '_make')
+
+
 def _walk(path: Path, name: str, value: Any) \
         -> Iterable[Tuple[Path, str, Any]]:
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple) or _is_named_tuple(value):
         for i, one in enumerate(value):
             yield from _walk(path + (i,), '%s[%d]' % (name, i), one)
-    elif type(value) is dict:
+    elif type(value) in (dict, OrderedDict):
         for key, one in value.items():
             yield from _walk(path + (key,), '%s[%r]' % (name, key), one)
     else:
@@ -124,11 +129,14 @@ def _replaced(value: Any, path: Path, new: Any) -> Any:
     """A copy of nested lists, tuples and dicts with one place changed."""
     if not path:
         return new
-    if type(value) is dict:
-        return {k: _replaced(v, path[1:], new) if k == path[0] else v
-                for k, v in value.items()}
+    if isinstance(value, dict):
+        return type(value)(
+            (k, _replaced(v, path[1:], new) if k == path[0] else v)
+            for k, v in value.items())
     changed = [_replaced(v, path[1:], new) if i == path[0] else v
                for i, v in enumerate(value)]
+    if _is_named_tuple(value):
+        return value._make(changed)
     return changed if type(value) is list else tuple(changed)
 
 
@@ -274,6 +282,9 @@ class Memory:
             with torch.no_grad():
                 new = torch.as_strided(whole.view(value.dtype), value.shape,
                                        value.stride(), offset // size)
+                # Lazy views: the memory holds the other sign.
+                new = new.conj() if value.is_conj() else new
+                new = torch._neg_view(new) if value.is_neg() else new
             return new.requires_grad_() if value.requires_grad else new
         offset = self.skip + value.ctypes.data - self.region.low
         flat = self.flat if isinstance(self.flat, numpy_module().ndarray) \

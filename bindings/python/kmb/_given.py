@@ -54,11 +54,12 @@ def encoded(name: str, value: Any) -> bytes:
     return bytes(_whole(name, str(value)).encode('utf-8', 'replace'))
 
 
-def path(name: str, value: Any) -> bytes:
+def path(name: str, value: Any) -> Union[str, bytes]:
     """A file's name."""
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise wrong(name, value, 'a path (str, bytes or os.PathLike)')
-    return os.fsencode(_whole(name, os.fspath(value)))
+    plain: Union[str, bytes] = _whole(name, os.fspath(value))
+    return plain
 
 
 def flag(name: str, value: Any) -> bool:
@@ -111,6 +112,23 @@ def function(name: str, value: Any) -> Any:
     return value
 
 
+def callee(name: str, value: Any) -> Any:
+    """What a call of runs: of a generator's or a coroutine's function a call
+    makes an object alone."""
+    function(name, value)
+    if isinstance(value, type):
+        return value
+    inner = value if inspect.isroutine(value) or isinstance(
+        value, functools.partial) else getattr(value, '__call__')
+    made = 'a generator' if inspect.isgeneratorfunction(inner) or \
+        inspect.isasyncgenfunction(inner) else \
+        'a coroutine' if inspect.iscoroutinefunction(inner) else None
+    if made is not None:
+        raise TypeError('%s makes %s, and a call of it runs nothing: give a '
+                        'function that runs it' % (name, made))
+    return value
+
+
 def arguments(name: str, value: Any) -> Tuple[Any, ...]:
     """Positional arguments of a call."""
     if not isinstance(value, (tuple, list)):
@@ -135,9 +153,13 @@ def keywords(name: str, value: Any) -> Dict[str, Any]:
 
 def pairs(name: str, value: Any) -> Dict[str, str]:
     """What the library keeps as texts."""
-    return {_whole('a key of ' + name, str(k)):
-            _whole('%s[%r]' % (name, k), str(v))
-            for k, v in mapping(name, value).items()}
+    found: Dict[str, str] = {}
+    for key, one in mapping(name, value).items():
+        plain = str(_whole('a key of ' + name, str(key)))
+        if plain in found:
+            raise ValueError('%s has two keys that read %r' % (name, plain))
+        found[plain] = _whole('%s[%r]' % (name, plain), str(one))
+    return found
 
 
 def several(name: str, value: Any, wanted: str) -> List[Any]:
@@ -226,7 +248,7 @@ code = one_of('code', ('Code',), 'a kmb.Code, made by kmb.capture()')
 
 #: What bench() and its like have in common.
 CALL: Dict[str, Kind] = {
-    'fn': function, 'args': arguments, 'kwargs': keywords, 'name': words,
+    'fn': callee, 'args': arguments, 'kwargs': keywords, 'name': words,
     'device': device, 'mutates': which, 'outputs': which, 'warm': which,
     'touched': touched, 'reset': function, 'cache': words, 'launch': words,
     'memory_limit': count}

@@ -102,10 +102,13 @@ class Plan:
         """Runs it."""
         self.settle()
         out = ctypes.c_void_p()
+        used = contextlib.nullcontext() if self.ranks is None else \
+            self.ranks.in_use()
         try:
-            status = self.call.run(lambda: int(lib.kmb_bench(
-                self.device.handle, ctypes.byref(self.params),
-                ctypes.byref(out))))
+            with used:
+                status = self.call.run(lambda: int(lib.kmb_bench(
+                    self.device.handle, ctypes.byref(self.params),
+                    ctypes.byref(out))))
             if self.ranks is None:
                 check(status)
             else:

@@ -1,5 +1,6 @@
 """Captured code: which kernels ran, and the images that they come from."""
 import ctypes
+import os
 import weakref
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, \
     Union
@@ -77,7 +78,7 @@ class Code(_given.Held):
     @checked(folder=_given.path)
     def save(self, folder: Path) -> None:
         """Writes each image into a folder: "result.d" beside "result.json"."""
-        check(lib.kmb_code_save(self.handle, folder))
+        check(lib.kmb_code_save(self.handle, os.fsencode(folder)))
 
     def __repr__(self) -> str:
         return '<kmb.Code of %s>' % (', '.join(

@@ -292,7 +292,7 @@ class Comm(_given.Held):
         self._take(handle, calls)
 
     def _take(self, handle: ctypes.c_void_p, calls: _Calls) -> None:
-        self._handle, self._calls = handle, calls
+        self._handle, self._calls, self._users = handle, calls, 0
         self._closer = weakref.finalize(self, _destroy, handle, calls)
 
     @classmethod
@@ -339,6 +339,15 @@ class Comm(_given.Held):
         """Ranks in all."""
         return int(lib.kmb_comm_size(self.handle))
 
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[ctypes.c_void_p]:
+        """Within it the communicator cannot be closed."""
+        self._users += 1
+        try:
+            yield self.handle
+        finally:
+            self._users -= 1
+
     def raise_for(self, status: int) -> None:
         """Raises what a status means; what a transport raised is its cause."""
         cause, self._calls.error = self._calls.error, None
@@ -354,8 +363,9 @@ class Comm(_given.Held):
     def gather(self, data: bytes) -> List[bytes]:
         """What every rank gives, by rank. All give as many bytes."""
         out = ctypes.create_string_buffer(max(1, len(data) * self.size))
-        self.raise_for(lib.kmb_comm_allgather(self.handle, data, out,
-                                              len(data)))
+        with self.in_use() as handle:
+            status = lib.kmb_comm_allgather(handle, data, out, len(data))
+        self.raise_for(status)
         return [out.raw[r * len(data):(r + 1) * len(data)]
                 for r in range(self.size)]
 
@@ -392,7 +402,11 @@ class Comm(_given.Held):
         self.agree(0)
 
     def close(self) -> None:
-        """Ranks that still wait for this one are told."""
+        """Ranks that still wait for this one are told. Raises ``BusyError``
+        while it is used."""
+        if self._users:
+            raise errors.BusyError(_abi.KMB_ERR_BUSY, 'the communicator is in '
+                                   'use; close it afterwards')
         self._closer()
         self._handle = None
 

@@ -42,7 +42,7 @@ class Candidate:
     reset: Optional[Callable[..., Any]] = None
 
     def __post_init__(self) -> None:
-        _given.function('fn', self.fn)
+        _given.callee('fn', self.fn)
         for key, look in _LOOKS.items():
             value = getattr(self, key)
             if value is not None:

@@ -125,7 +125,7 @@ def _flashinfer(fn: Callable[..., Any], repeat_iters: Optional[int],
 
 
 _FLASHINFER: Dict[str, _given.Kind] = {
-    'fn': _given.function, 'dry_run_iters': _given.count,
+    'fn': _given.callee, 'dry_run_iters': _given.count,
     'repeat_iters': _given.number(1, 1 << 32),
     'dry_run_time_ms': _given.real, 'repeat_time_ms': _given.real,
     'num_iters_within_graph': _given.count, 'l2_flush': _given.flag,
@@ -268,7 +268,7 @@ def _tensors(name: str, value: Any) -> Tuple[Any, ...]:
 
 
 _TRITON: Dict[str, _given.Kind] = {
-    'fn': _given.function, 'warmup': _given.real, 'rep': _given.real,
+    'fn': _given.callee, 'warmup': _given.real, 'rep': _given.real,
     'grad_to_none': _tensors, 'quantiles': _quantiles, 'return_mode': _mode}
 
 

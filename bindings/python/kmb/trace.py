@@ -2,6 +2,7 @@
 import ctypes
 import html
 import json
+import os
 import weakref
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
@@ -172,7 +173,7 @@ def gaps(path: Path, kernel: Optional[str] = None, *,
     look at, ``top`` the rows of each list in the text.
     """
     trace = ctypes.c_void_p()
-    check(lib.kmb_trace_load(path, None, ctypes.byref(trace)))
+    check(lib.kmb_trace_load(os.fsencode(path), None, ctypes.byref(trace)))
     params = _abi.kmb_gaps_params()
     params.struct_size = ctypes.sizeof(params)
     if kernel is not None:
