@@ -61,6 +61,16 @@ class Slots(unittest.TestCase):
                   mutates=['p'])
             self.assertGreater(float(first(one).sum()), 0)
 
+    def test_parameters_stay_parameters(self):
+        for needed in (True, False):
+            given = torch.nn.Parameter(torch.rand(8), needed)
+            _, (copy,), _, _ = same(lambda v: None, given)
+            self.assertIs(type(copy), torch.nn.Parameter)
+            self.assertEqual((copy.requires_grad, copy.is_leaf),
+                             (needed, True))
+            self.assertTrue(torch.equal(copy, given))
+            self.assertNotEqual(copy.data_ptr(), given.data_ptr())
+
     def test_lazy_views_keep_their_sign(self):
         x = torch.rand(8, dtype=torch.complex64)
         for view in (x.conj(), x.conj().imag):

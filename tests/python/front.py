@@ -140,6 +140,8 @@ class Bench(unittest.TestCase):
                 quick(lambda: None, **wrong)
         with self.assertRaisesRegex(ValueError, "'y', which is no argument"):
             quick(lambda x: None, (1,), mutates=['y'])
+        with self.assertRaisesRegex(ValueError, "'#0', which is no argument"):
+            quick(lambda x: None, (1,), mutates='#0')
         for args in (7, 'x', None):
             with self.assertRaisesRegex(TypeError, r'one alone is \(x,\)'):
                 quick(lambda x: None, args)

@@ -373,6 +373,13 @@ class Objects(unittest.TestCase):
             self.assertEqual(one.to_dict(), whole)
             self.assertEqual(len(one.samples_ns), 20)
 
+    def test_works_are_copied_and_pickled(self):
+        work = kmb.work.gemm(2, 3, 4, 'bf16')
+        for one in (copy.deepcopy(work), pickle.loads(pickle.dumps(work))):
+            self.assertEqual((one.flops, one.least_bytes, one.convention),
+                             (work.flops, work.least_bytes, work.convention))
+            self.assertEqual(one.raw.dtype, work.raw.dtype)
+
     def test_handles_are_not(self):
         trace = SOURCE + '/tests/data/traces/offload_pipeline.csv'
         for one in (kmb.Device('host'), kmb.Comm(Board()), kmb.gaps(trace)):

@@ -171,7 +171,7 @@ class Arguments:
         self.args, self.kwargs = tuple(args), dict(kwargs)
         self.arrays: List[Array] = []
         self.fixed: List[str] = []
-        self._roots: Dict[str, List[Array]] = {}
+        self._roots: Dict[Any, List[Array]] = {}  # by name and position
         for path, name, value in _named(fn, self.args, self.kwargs):
             found: List[Array] = []
             for inner, label, one in _walk(path, name, value):
@@ -179,7 +179,7 @@ class Arguments:
                     self._take(inner, label, one, found)
             self._roots[name] = found
             if path[0] == 0:
-                self._roots['#%d' % path[1]] = found
+                self._roots[path[1]] = found
         self.regions = self._merged()
 
     def _take(self, path: Path, name: str, value: Any,
@@ -212,15 +212,14 @@ class Arguments:
         """The arrays of arguments that are given by name or position."""
         found: List[Array] = []
         for one in [which] if isinstance(which, (str, int)) else which:
-            key = '#%d' % one if isinstance(one, int) else one
-            if key not in self._roots:
+            if one not in self._roots:
                 raise ValueError('%s names %r, which is no argument: %s' % (
-                    what, one, ', '.join(
-                        n for n in self._roots if n[0] != '#') or 'none'))
-            if not self._roots[key]:
+                    what, one, ', '.join(n for n in self._roots if isinstance(
+                        n, str)) or 'none'))
+            if not self._roots[one]:
                 raise ValueError('%s names %r, which holds no array that can '
                                  'be copied' % (what, one))
-            found += self._roots[key]
+            found += self._roots[one]
         return found
 
 
@@ -285,6 +284,8 @@ class Memory:
                 # Lazy views: the memory holds the other sign.
                 new = new.conj() if value.is_conj() else new
                 new = torch._neg_view(new) if value.is_neg() else new
+            if type(value) is torch.nn.Parameter:
+                return torch.nn.Parameter(new, value.requires_grad)
             return new.requires_grad_() if value.requires_grad else new
         offset = self.skip + value.ctypes.data - self.region.low
         flat = self.flat if isinstance(self.flat, numpy_module().ndarray) \

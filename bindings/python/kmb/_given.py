@@ -309,13 +309,16 @@ class Held:
     _what = 'handle'
     _handle: Optional[ctypes.c_void_p] = None
 
-    @property
-    def handle(self) -> ctypes.c_void_p:
-        """The library's. Raises ``InvalidError`` once it is closed."""
+    def _open(self) -> ctypes.c_void_p:
         if not self._handle:
             raise errors.InvalidError(_abi.KMB_ERR_INVALID,
                                       'the %s is closed' % self._what)
         return self._handle
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        """The library's. Raises ``InvalidError`` once it is closed."""
+        return self._open()
 
     def __reduce__(self) -> Any:
         raise TypeError('a kmb.%s cannot be copied or pickled'

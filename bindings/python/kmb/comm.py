@@ -411,7 +411,7 @@ class Comm(_given.Held):
         self._handle = None
 
     def __enter__(self) -> 'Comm':
-        assert self.handle
+        self._open()
         return self
 
     def __exit__(self, *_: Any) -> None:

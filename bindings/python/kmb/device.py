@@ -57,7 +57,7 @@ class Device(_given.Held):
         return bool(self._handle)
 
     def __enter__(self) -> 'Device':
-        assert self.handle
+        self._open()
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]],

@@ -53,9 +53,20 @@ class Work:
         """How it was counted; "" for a caller's own count."""
         return text(self.raw.convention)
 
+    def __reduce__(self) -> Any:
+        return _again, ({name: getattr(self.raw, name)
+                         for name, *_ in self.raw._fields_},)
+
     def __repr__(self) -> str:
         return '<kmb.Work %d FLOPs, %d bytes>' % (self.flops,
                                                   self.least_bytes)
+
+
+def _again(fields: Dict[str, Any]) -> Work:
+    work = Work()
+    for name, value in fields.items():
+        setattr(work.raw, name, value)
+    return work
 
 
 def _counted(name: str, *arguments: Any) -> Work:
