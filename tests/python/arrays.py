@@ -61,6 +61,27 @@ class Slots(unittest.TestCase):
                   mutates=['p'])
             self.assertGreater(float(first(one).sum()), 0)
 
+    def test_a_change_that_was_not_named_is_found(self):
+        def found(result):
+            return [f.message for f in result.findings
+                    if 'not named in mutates' in f.message]
+
+        x, y = torch.rand(64), torch.rand(64)
+        result = quick(lambda x, y: x.add_(y), (x, y))
+        words, = found(result)
+        self.assertIn('mutates: x;', words)
+        self.assertIn('STATE_CARRIED', [f.code for f in result.findings])
+        self.assertEqual(found(quick(lambda x, y: x.add_(y), (x, y),
+                                     mutates=['x'])), [])
+        self.assertEqual(found(quick(lambda x, y: x + y, (x, y))), [])
+        with torch.inference_mode():
+            z = torch.rand(64)
+        self.assertEqual(found(quick(lambda z: z + 1, (z,))), [])
+        both = kmb.compare({'a': torch.Tensor.exp, 'b': torch.Tensor.exp_},
+                           (x,), device=device(), min_cycles=8, max_cycles=8,
+                           min_wall_ms=1e-6, warmup_ms=0, any_cache=True)
+        self.assertTrue(found(both['b'].result))
+
     def test_parameters_stay_parameters(self):
         for needed in (True, False):
             given = torch.nn.Parameter(torch.rand(8), needed)

@@ -35,6 +35,12 @@ class Array:
     high: int
     dtype: str
     device: str  # "cpu", "cuda:0"
+    version: Optional[int] = None  # torch counts changes in place
+
+    @property
+    def changed(self) -> bool:
+        """Whether torch has seen it changed in place since."""
+        return _version(self.value) != self.version
 
 
 @dataclass
@@ -64,6 +70,13 @@ def _span(address: int, shape: Sequence[int], strides: Sequence[int],
     return low, high + itemsize
 
 
+def _version(value: Any) -> Optional[int]:
+    try:
+        return int(value._version)
+    except (AttributeError, RuntimeError):  # numpy's; an inference tensor
+        return None
+
+
 def _torch_array(path: Path, name: str, value: Any) -> Optional[Array]:
     torch = torch_module()
     if value.layout != torch.strided or value.is_quantized or \
@@ -74,7 +87,8 @@ def _torch_array(path: Path, name: str, value: Any) -> Optional[Array]:
     low, high = _span(value.data_ptr(), value.shape,
                       [s * size for s in value.stride()], size)
     return Array(path, name, value, low, high,
-                 str(value.dtype).rsplit('.', 1)[-1], str(value.device))
+                 str(value.dtype).rsplit('.', 1)[-1], str(value.device),
+                 _version(value))
 
 
 def _numpy_array(path: Path, name: str, value: Any) -> Optional[Array]:

@@ -321,6 +321,18 @@ def overhead_found(result: Result, overhead: float) -> List[Finding]:
                     {'python_call_ns': overhead, 'share_pct': share})]
 
 
+def changed_found(arguments: Arguments) -> List[Finding]:
+    """Of what is named as changed there are copies: the caller's own arrays
+    change only where they were not named. Those of numpy do not tell."""
+    names = ', '.join(a.name for a in arguments.arrays if a.changed)
+    if not names:
+        return []
+    return [Finding('STATE_CARRIED', 'warning',
+                    'changed in place and not named in mutates: %s; the '
+                    'caller\'s own memory was changed, and iterations begin '
+                    'with what earlier ones left' % names)]
+
+
 def set_up_on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
                    options: Options, how: Dict[str, Any]) -> float:
     """All but measuring; gives what calling Python costs. With
@@ -619,7 +631,8 @@ class Prepared:
 
             def measure() -> Result:
                 result = self.plan.measure()
-                return amended(result, overhead_found(result, overhead))
+                return amended(result, overhead_found(result, overhead) +
+                               changed_found(self.arguments))
 
             return measure
         from . import _cuda  # pylint: disable=import-outside-toplevel

@@ -11,8 +11,8 @@ from ._arrays import Arguments
 from ._call import Call
 from ._given import checked, wrong
 from ._library import check as _check, lib, written
-from .bench import Options, Plan, Settings, Which, device_of, \
-    overhead_found, set_up_on_host
+from .bench import Options, Plan, Settings, Which, changed_found, \
+    device_of, overhead_found, set_up_on_host
 from .device import Device
 from .result import Result, amended, loads, scaled
 from .work import Work
@@ -199,7 +199,8 @@ class _Entry:
                    found.get('ratio'), found.get('low'), found.get('high'),
                    found.get('confidence'),
                    dict(self.configs[tuning['config']]) if tuning else None,
-                   amended(result, overhead_found(result, self.overhead)))
+                   amended(result, overhead_found(result, self.overhead) +
+                           changed_found(self.arguments)))
 
 
 def _listed(name: str, value: Any) -> List[Tuple[str, Candidate]]:
