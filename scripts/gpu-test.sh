@@ -167,7 +167,7 @@ payoff_part() {
     echo "== payoff: skipped, for nvcc was not there to pack its kernels"
     return
   }
-  python 240 payoff "$folder/payoff_step.py" measure \
+  python 400 payoff "$folder/payoff_step.py" measure \
     "$folder/step_kernels.fatbin" "$out/payoff"
   python 60 payoff_profiler "$folder/payoff_step.py" profile \
     "$folder/step_kernels.fatbin" "$out/payoff"
