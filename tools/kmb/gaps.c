@@ -25,7 +25,8 @@ void gaps_help(FILE *to) {
       "  --top N         rows of each list (10)\n"
       "  --format F      what the file is, if its content does not tell: "
       "nsys-csv\n"
-      "                  nsys-sqlite nvprof nsys-rep rocprof-csv chrome-json\n"
+      "                  nsys-sqlite nvprof nsys-rep rocprof-csv chrome-json "
+      "kmb\n"
       "  --json          JSON instead of text\n",
       to);
 }
