@@ -198,6 +198,14 @@ static void shapes_that_are_there_are_listed_as_far_as_they_fit(void) {
           "there are 4000000000x1x1,128x1x1, 4000000001x1x1,128x1x1, "
           "4000000002x1x1,128x1x1, 4000000003x1x1,128x1x1 and 6 more");
   kmb_trace_destroy(trace);
+  /* In their order, even where a later one would fit. */
+#define WIDE "4294967295,4294967295,4294967295,4294967295,4294967295,"
+  trace = load(SHAPED "1000,900," WIDE "1,7,a\n2000,800," WIDE "2,7,a\n"
+                      "3000,700,1,1,1,1,1,1,7,a\n");
+  refuses(trace, &change, &p, KMB_ERR_UNAVAILABLE,
+          "there are 4294967295x4294967295x4294967295,4294967295x4294967295x1 "
+          "and 2 more");
+  kmb_trace_destroy(trace);
 }
 
 /* As before there were shapes; but it is said. */

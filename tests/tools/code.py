@@ -327,6 +327,11 @@ def kernels_that_nobody_chose_are_not_absent():
     assert out.count('not compared: none of its name among those of') == 3
     assert out.count('that match "copy_wide|dot"') == 1
     assert out.count('that match "copy_narrow"') == 2
+    # An expression for both sides hides no partner.
+    diff = good(data('kernels.cubin'), '--kernel', 'copy_|tiny', '--diff',
+                data('tiny.cubin'))
+    assert len(diff['only_a']) == 2 and diff['only_b'] == ['_Z4tinyPi']
+    assert not diff['unpaired_a'] and not diff['unpaired_b']
     # What the other side has all of is absent there.
     diff = good(*words[:1], *words[3:], '--other-kernel', 'copy_|dot')
     assert len(diff['unpaired_a']) == 2 and not diff['unpaired_b']
