@@ -7,6 +7,8 @@ import inspect
 import os
 import pathlib
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -360,6 +362,38 @@ class Closed(unittest.TestCase):
         device = kmb.Device('host')
         quick(device.close, device=device)
         self.closed(lambda: device.name, 'device')
+
+
+class Ending(unittest.TestCase):
+    def test_what_is_called_last_may_use_results(self):
+        # Registered before kmb's own, and so called after it.
+        trace = SOURCE + '/tests/data/traces/offload_pipeline.csv'
+        done = subprocess.run([sys.executable, '-X', 'faulthandler', '-c', """
+import atexit, sys
+held = []
+def last():
+    result, loaded, gaps, device, comm = held
+    print(result.to_json() == loaded.to_json(), len(str(gaps)) > 99)
+    for one in (device, comm):
+        try:
+            one.handle
+        except kmb.InvalidError as error:
+            print(error, one)
+    print(kmb.bench(len, ([],), max_samples=8, min_wall_ms=1e-6)['samples'])
+atexit.register(last)
+import kmb
+class Board(kmb.Transport):
+    pass
+result = kmb.bench(len, ([],), max_samples=8, min_wall_ms=1e-6)
+held += [result, kmb.loads(result.to_json())[0], kmb.gaps(sys.argv[1]),
+         kmb.Device('host'), kmb.Comm(Board())]
+""", trace], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, """True True
+the device is closed <kmb.Device closed>
+the communicator is closed <kmb.Comm closed>
+8
+""", done.stderr)
+        self.assertEqual(done.returncode, 0)
 
 
 class Objects(unittest.TestCase):

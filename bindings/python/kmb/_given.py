@@ -8,6 +8,7 @@ import operator
 import os
 import sys
 import warnings
+import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type, \
     TypeVar, Union, cast
 
@@ -261,9 +262,12 @@ TIMED: Dict[str, Kind] = {
 
 
 def checked(kinds: Optional[Mapping[str, Kind]] = None,
+            refused: Optional[Callable[[Mapping[str, Any], Exception],
+                                       None]] = None,
             **more: Kind) -> Callable[[_Function], _Function]:
     """Looks at each argument of a function before it is called, by kind; what
-    is the default needs no look. Every parameter must have a kind."""
+    is the default needs no look. Every parameter must have a kind. ``refused``
+    is told, before the error is raised, of what was given."""
     known = {**(kinds or {}), **more}
 
     def decorate(inner: _Function) -> _Function:
@@ -277,15 +281,24 @@ def checked(kinds: Optional[Mapping[str, Kind]] = None,
 
         @functools.wraps(inner)
         def front(*args: Any, **kwargs: Any) -> Any:
+            given: Dict[str, Any] = kwargs
             try:
-                bound = signature.bind(*args, **kwargs)
+                bound = bind(args, kwargs)
+                given = bound.arguments
+                for name, look, default in looks:
+                    if name in given and given[name] is not default:
+                        given[name] = look(name, given[name])
+            except Exception as error:
+                if refused is not None:
+                    refused(given, error)
+                raise
+            return inner(*bound.args, **bound.kwargs)
+
+        def bind(args: Any, kwargs: Any) -> inspect.BoundArguments:
+            try:
+                return signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError('%s%s' % (title, error)) from None
-            given = bound.arguments
-            for name, look, default in looks:
-                if name in given and given[name] is not default:
-                    given[name] = look(name, given[name])
-            return inner(*bound.args, **bound.kwargs)
 
         return cast(_Function, front)
 
@@ -302,15 +315,28 @@ def warn(message: str, category: Type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=depth)
 
 
+def freed(owner: Any, function: Callable[..., Any], *handles: Any) -> None:
+    """Frees with its owner what is memory alone: where Python ends, functions
+    that it calls last may still use it."""
+    weakref.finalize(owner, function, *handles).atexit = False
+
+
 class Held:
     """What holds a handle of the library: it is one object of one process, and
     has no copy."""
 
     _what = 'handle'
     _handle: Optional[ctypes.c_void_p] = None
+    _closer: Any = None
+
+    @property
+    def is_open(self) -> bool:
+        """Until it is closed, or Python ends."""
+        return bool(self._handle) and (self._closer is None or
+                                       self._closer.alive)
 
     def _open(self) -> ctypes.c_void_p:
-        if not self._handle:
+        if self._handle is None or not self.is_open:
             raise errors.InvalidError(_abi.KMB_ERR_INVALID,
                                       'the %s is closed' % self._what)
         return self._handle

@@ -12,7 +12,7 @@ from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
 from ._call import Call
 from ._given import checked
 from ._library import check, chosen, lib
-from .comm import ALONE, Comm, joined
+from .comm import ALONE, Comm, joined, tell_ranks
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
@@ -517,7 +517,7 @@ def name_of(fn: Callable[..., Any]) -> str:
     return str(getattr(fn, '__name__', type(fn).__name__))
 
 
-@checked(_given.TIMED, timer=_given.words, require=_given.texts,
+@checked(_given.TIMED, refused=tell_ranks, timer=_given.words, require=_given.texts,
          rounds=_given.count32, min_samples=_given.count,
          max_samples=_given.count, confirm=_given.flag, ceilings=_given.flag,
          confirm_cold=_given.flag, counters=_given.flag, comm=_given.anything,

@@ -1,7 +1,6 @@
 """Captured code: which kernels ran, and the images that they come from."""
 import ctypes
 import os
-import weakref
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, \
     Union
 
@@ -55,7 +54,7 @@ class Code(_given.Held):
 
     def __init__(self, handle: ctypes.c_void_p) -> None:
         self._handle = handle_of(handle, 'capture()')
-        weakref.finalize(self, lib.kmb_code_destroy, handle)
+        _given.freed(self, lib.kmb_code_destroy, handle)
         info = filled(_abi.kmb_code_info, lib.kmb_code_get_info, handle)
         self.images = int(info.images)  #: that were loaded meanwhile
         #: Launches of graphs, whose kernels are not seen (NVIDIA).

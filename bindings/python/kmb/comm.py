@@ -6,7 +6,8 @@ neither. :func:`kmb.bench` takes all of these as ``comm``."""
 import contextlib
 import ctypes
 import weakref
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, \
+    Tuple
 
 from . import _abi, _given, errors
 from ._arrays import torch_module
@@ -418,7 +419,7 @@ class Comm(_given.Held):
         self.close()
 
     def __repr__(self) -> str:
-        if not self._handle:
+        if not self.is_open:
             return '<kmb.Comm closed>'
         return '<kmb.Comm rank %d of %d>' % (self.rank, self.size)
 
@@ -431,6 +432,18 @@ class _Alone:
 #: One rank, as a default: None is what torch gives for a group that is not yet
 #: initialised, and a rank that then measured by itself would not be noticed.
 ALONE: Any = _Alone()
+
+
+def tell_ranks(given: Mapping[str, Any], error: Exception) -> None:
+    """Other ranks, which wait for this one, learn why it does not come."""
+    comm = given.get('comm', ALONE)
+    if comm is ALONE or comm is None:
+        return
+    with contextlib.suppress(Exception):  # the caller raises the first
+        with joined(comm) as ranks:
+            if ranks is not None:
+                with ranks.setting_up():
+                    raise error
 
 
 @contextlib.contextmanager

@@ -51,11 +51,6 @@ class Device(_given.Held):
         self._closer()
         self._handle = None
 
-    @property
-    def is_open(self) -> bool:
-        """Until it is closed."""
-        return bool(self._handle)
-
     def __enter__(self) -> 'Device':
         self._open()
         return self
@@ -103,7 +98,7 @@ class Device(_given.Held):
         return str(self.attribute('name'))
 
     def __repr__(self) -> str:
-        if not self._handle:
+        if not self.is_open:
             return '<kmb.Device closed>'
         try:
             return '<kmb.Device %s: %s>' % (self.attribute('spec'), self.name)

@@ -2,7 +2,6 @@
 import ctypes
 import html
 import json
-import weakref
 from dataclasses import dataclass, field, fields
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, \
     Tuple, Union
@@ -83,7 +82,7 @@ class Result:
         self._owner = owner  # the list that the result is in
         self._values: Optional[Dict[str, Any]] = None
         if owner is None:
-            weakref.finalize(self, lib.kmb_result_destroy, handle)
+            _given.freed(self, lib.kmb_result_destroy, handle)
 
     def to_json(self) -> str:
         """The document by libkmb's published schema, with this result."""
@@ -276,7 +275,7 @@ class _List:
         self.handle = ctypes.c_void_p()
         read(lib.kmb_results_read_json, document, None,
              ctypes.byref(self.handle))
-        weakref.finalize(self, lib.kmb_results_destroy, self.handle)
+        _given.freed(self, lib.kmb_results_destroy, self.handle)
 
     def results(self) -> List[Result]:
         """Each keeps the list alive."""

@@ -3,7 +3,6 @@ import ctypes
 import html
 import json
 import os
-import weakref
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
@@ -115,7 +114,7 @@ class Gaps(_given.Held):
             lib.kmb_gaps_destroy(gaps)
             lib.kmb_trace_destroy(trace)
 
-        weakref.finalize(self, free, self._handle, trace)
+        _given.freed(self, free, self._handle, trace)
 
     @property
     def devices(self) -> List[GapsDevice]:
