@@ -108,6 +108,36 @@ class Bench(unittest.TestCase):
         self.assertEqual(kmb.work.norm(rows=2, hidden=4, norm=1,
                                        dtype='f32').flops, 40)
         self.assertEqual(kmb.work.dtype_bits('bf16'), 16)
+
+    def test_constants_of_shapes_have_words(self):
+        work = kmb.work
+        for by_word, by_number in (
+                (work.norm(rows=2, hidden=4, norm='layer', flags='residual',
+                           dtype='f32'),
+                 work.norm(rows=2, hidden=4, norm=2, flags=1, dtype='f32')),
+                (work.matmul(m=4, n=4, k=64, a_dtype='f4_e2m1', dtype='bf16',
+                             b_dtype='f4_e2m1', a_scales='nvfp4',
+                             b_scales='mx', flags=['bias', 'epilogue']),
+                 work.matmul(m=4, n=4, k=64, a_dtype='f4_e2m1', dtype='bf16',
+                             b_dtype='f4_e2m1', a_scales=1, b_scales=2,
+                             flags=2 | 4)),
+                (work.attention(batch=1, q_heads=1, q_len=4, kv_len=8,
+                                qk_dim=8, dtype='bf16', pass_='backward',
+                                mask='causal_bottom_right', pairs='average'),
+                 work.attention(batch=1, q_heads=1, q_len=4, kv_len=8,
+                                qk_dim=8, dtype='bf16', mask=2, pairs=1,
+                                **{'pass': 1}))):
+            self.assertEqual(
+                [getattr(by_word.raw, n) for n, *_ in by_word.raw._fields_],
+                [getattr(by_number.raw, n) for n, *_ in by_word.raw._fields_])
+        with self.assertRaisesRegex(ValueError, "mask is 'causal', not one of "
+                                    'none, causal_top_left'):
+            work.attention(mask='causal')
+        with self.assertRaisesRegex(ValueError, "flags is 'beat', not one of "
+                                    'beta, bias'):
+            work.matmul(flags=['beat'])
+
+    def test_work_that_cannot_be_is_refused(self):
         self.assertTrue(kmb.work.gemm(1, 1, 1, 'f32').convention)
         with self.assertRaises(kmb.InvalidError):
             kmb.work.gemm(0, 1, 1, 'f32')

@@ -1,10 +1,12 @@
 """FLOPs and least bytes, by stated conventions."""
 import ctypes
+import functools
+import operator
 from typing import Any, Dict, Mapping, Optional
 
 from . import _abi, _given
 from ._given import checked
-from ._library import check, filled, lib, text
+from ._library import check, chosen, filled, lib, text
 
 _DTYPES = {name: number for _, number, _, name in _abi.DTYPES}
 _TORCH = {'uint8': 'u8', 'int8': 'i8', 'bool': 'u8', 'int32': 'i32',
@@ -18,9 +20,10 @@ def dtype_number(dtype: Any) -> int:
     name = str(getattr(dtype, '__name__', dtype)).rsplit('.', 1)[-1]
     name = _TORCH.get(name, name)
     if name not in _DTYPES:
+        said = str(dtype)
         raise ValueError('%s is no type of libkmb: %s' % (
-            dtype if isinstance(dtype, str) else
-            'what is ' + _given.shown(dtype), ', '.join(_DTYPES)))
+            said if ' at 0x' not in said else
+            'a dtype that is ' + _given.shown(dtype), ', '.join(_DTYPES)))
     return int(_DTYPES[name])
 
 
@@ -121,6 +124,39 @@ def activation(n: int, dtype: Any, gated: bool = False,
                     0 if out_dtype is None else dtype_number(out_dtype))
 
 
+_Words = Dict[Optional[str], int]
+
+
+def _constants(prefix: str, *without: str) -> _Words:
+    return {name[len(prefix):].lower(): value
+            for name, value in vars(_abi).items()
+            if name.startswith(prefix) and name not in without}
+
+
+_SCALES = _constants('KMB_SCALES_')
+#: Fields whose values have names.
+_NAMED: Dict[str, _Words] = {
+    'mask': _constants('KMB_MASK_'), 'pairs': _constants('KMB_PAIRS_'),
+    'pass': _constants('KMB_ATTENTION_'), 'scales': _SCALES,
+    'a_scales': _SCALES, 'b_scales': _SCALES, 'weight_scales': _SCALES,
+    'norm': _constants('KMB_NORM_', 'KMB_NORM_RESIDUAL')}
+_FLAGS: Dict[str, _Words] = {
+    'matmul': _constants('KMB_MATMUL_'),
+    'grouped': _constants('KMB_GROUPED_'), 'moe': _constants('KMB_MOE_'),
+    'norm': {'residual': _abi.KMB_NORM_RESIDUAL}}
+
+
+def _number(kind: str, name: str, value: Any) -> Any:
+    """A field's number by its word; of flags by several words."""
+    if name == 'flags' and isinstance(value, (str, list, tuple)):
+        return functools.reduce(operator.or_, (
+            chosen(_FLAGS[kind], one, name)
+            for one in _given.texts(name, value)), 0)
+    if name in _NAMED and isinstance(value, str):
+        return chosen(_NAMED[name], value, name)
+    return value
+
+
 #: Which field says how long an array is.
 _LENGTHS = {'rows': 'groups', 'q_lens': 'batch', 'kv_lens': 'batch'}
 _NUMBERS = {ctypes.c_uint64: _given.count, ctypes.c_uint32: _given.count32,
@@ -128,16 +164,18 @@ _NUMBERS = {ctypes.c_uint64: _given.count, ctypes.c_uint32: _given.count32,
 
 
 def _shape(kind: str, values: Mapping[str, Any]) -> Any:
-    """A shape struct from keywords: its fields, types by name, arrays as
-    lists, constants as KMB_… numbers."""
+    """A shape struct from keywords: its fields, types and constants by name,
+    arrays as lists."""
     shape = getattr(_abi, 'kmb_%s_shape' % kind)()
     shape.struct_size = ctypes.sizeof(shape)
     kinds = dict(shape._fields_)
-    for name, value in values.items():
+    for key, value in values.items():
+        name = 'pass' if key == 'pass_' else key
         if name not in kinds or name in ('struct_size', 'reserved'):
             raise TypeError('%s has no %s; it has %s' % (
                 kind, name, ', '.join(n for n in kinds if n not in (
                     'struct_size', 'reserved'))))
+        value = _number(kind, name, value)
         if name.endswith('dtype'):
             setattr(shape, name, dtype_number(value))
         elif kinds[name] in _NUMBERS:
@@ -164,17 +202,24 @@ Size = Any
 
 def matmul(**shape: Size) -> Work:
     """Matrix products: the fields of kmb_matmul_shape (m, n, k, batch, dtype,
-    a_dtype, b_dtype, out_dtype, a_scales, b_scales, flags)."""
+    a_dtype, b_dtype, out_dtype, a_scales, b_scales, flags). Scales are "none",
+    "nvfp4", "mx" or "block_128", flags "beta", "bias", "epilogue" and
+    "complex", one or several in a list."""
     return _counted('matmul', ctypes.byref(_shape('matmul', shape)))
 
 
 def grouped(**shape: Size) -> Work:
-    """Grouped products: the fields of kmb_grouped_shape."""
+    """Grouped products: the fields of kmb_grouped_shape (groups, n, k, and
+    rows of each group or m of all; as for matmul). A flag is "used_b"."""
     return _counted('grouped', ctypes.byref(_shape('grouped', shape)))
 
 
 def attention(**shape: Size) -> Work:
-    """Attention: the fields of kmb_attention_shape."""
+    """Attention: the fields of kmb_attention_shape (batch, q_heads, kv_heads,
+    q_len or q_lens, kv_len or kv_lens, qk_dim, v_dim, dtype, kv_dtype,
+    out_dtype, mask, pass_, pairs). ``mask`` is "none", "causal_top_left" or
+    "causal_bottom_right", ``pass_`` "forward", "backward" or "both", ``pairs``
+    "exact" or "average"."""
     return _counted('attention', ctypes.byref(_shape('attention', shape)))
 
 
@@ -189,12 +234,15 @@ def mla(**shape: Size) -> Work:
 
 
 def moe(**shape: Size) -> Work:
-    """A layer of experts: the fields of kmb_moe_shape."""
+    """A layer of experts: the fields of kmb_moe_shape. A flag is
+    "ungated"."""
     return _counted('moe', ctypes.byref(_shape('moe', shape)))
 
 
 def norm(**shape: Size) -> Work:
-    """Normalisation of rows: the fields of kmb_norm_shape."""
+    """Normalisation of rows: the fields of kmb_norm_shape (rows, hidden, norm,
+    dtype, out_dtype, flags). ``norm`` is "rms" or "layer", a flag
+    "residual"."""
     return _counted('norm', ctypes.byref(_shape('norm', shape)))
 
 
