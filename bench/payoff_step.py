@@ -569,7 +569,7 @@ def predict_swap(kmb, row, named, dry):
     how += ['--any-device'] if dry else []
     rounds = []
     for one in times:
-        calls = calls_of(one['file'])
+        calls = calls_of(one['file']) if added else 0
         row['added_ns'] = added / calls if calls else 0
         said, row['why'] = payoff(kmb, one['file'], *how, *(
             ['--added', '%.1f' % row['added_ns']]

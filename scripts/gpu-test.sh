@@ -288,9 +288,28 @@ read_by_ncu() { # NAME LIBRARIES PROGRAM ARGUMENT...
   grep -q '"Kernel Name"' "$out/counters-ncu.csv" 2>/dev/null
 }
 
+# What a process's first call for counters takes, in fresh processes: with and
+# without a library in it that maps much memory.
+counters_first() {
+  separator=''
+  printf '['
+  for round in 1 2 3 4 5; do
+    for more in '' cublas; do
+      # shellcheck disable=SC2086 # none where it is empty
+      line=$(timeout 60 "$folder/gpu_counters" first $more) || continue
+      printf '%s%s' "$separator" "$line"
+      separator=',
+'
+    done
+  done
+  printf ']\n'
+}
+
 # Counters of ours beside those of Nsight Compute, of the same launches: cold,
 # clocks as they are. They need privileges. Whatever fails, the rest is had.
 counters_part() {
+  counters_first >"$out/counters-first.json"
+  grep -o '^.*"first_ms": [^,]*' "$out/counters-first.json"
   run 60 counters "$folder/gpu_counters" "$out/counters.json"
   ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu \
     /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | sort -V | tail -n 1)

@@ -113,6 +113,20 @@ def counters(b):
           whole >= 6 or None)
 
 
+def first(b):
+    """The first process reads libraries from the disk."""
+    calls = b.read('counters-first')
+    alone = [c for c in calls if not c['cublas']][1:]
+    b.most('a process\'s first call for counters, median, ms',
+           statistics.median(c['first_ms'] for c in alone), 500)
+    b.add('its second one, median, ms',
+          statistics.median(c['second_ms'] for c in alone), 'shown', True)
+    beside = [c['first_ms'] for c in calls if c['cublas']]
+    if beside:
+        b.add('the first one beside cuBLAS, median, ms',
+              statistics.median(beside), 'shown', True)
+
+
 def kept(b):
     """Whether a session that stays enabled keeps others from the counters."""
     for row in b.read('profiler-beside')['beside']:
@@ -225,7 +239,7 @@ def own_bars(name):
 
 
 PARTS = {'accuracy': accuracy, 'moves': cold, 'cost': cost, 'open': opens,
-         'hip_on_cuda': hip, 'counters-beside': counters,
+         'hip_on_cuda': hip, 'counters-beside': counters, 'counters-first': first,
          'profiler-beside': kept, 'ceilings': ceilings,
          'record': record, 'record_launches': record_launches, 'compare': compare, 'code': code,
          'code_gpu': own_bars('code_gpu'),
