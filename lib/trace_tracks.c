@@ -80,7 +80,7 @@ static bool place_lanes(kmbi_tracks *t, kmbi_map *streams) {
   for (uint32_t i = 0; i < t->trace->lanes.count; i++) {
     const kmbi_lane *lane = kmbi_lane_at(t->trace, i);
     const kmbi_map_key key = {lane->device, lane->stream, 0};
-    t->first[i] = KMBI_NO_ROW;
+    t->first[i] = t->last[i] = KMBI_NO_ROW;
     if (lane->stream > MOST_ID || kmbi_map_find(streams, key) != KMBI_NO_ROW)
       continue;
     if (!kmbi_map_put(streams, key, i)) return false;
@@ -106,6 +106,8 @@ kmb_status kmbi_tracks_init(kmbi_tracks *t, const kmb_trace *trace) {
   t->devices = kmbi_arena_alloc(&t->arena, trace->devices.count, size);
   t->lanes = kmbi_arena_alloc(&t->arena, trace->lanes.count, size);
   t->first = kmbi_arena_alloc(&t->arena, trace->lanes.count, size);
+  t->last = kmbi_arena_alloc(&t->arena, trace->lanes.count, size);
+  t->until = kmbi_arena_alloc(&t->arena, trace->lanes.count, sizeof *t->until);
   t->processes = kmbi_arena_alloc(&t->arena, trace->threads.count, size);
   t->threads = kmbi_arena_alloc(&t->arena, trace->threads.count, size);
   if (kmbi_arena_failed(&t->arena)) return no_memory();
@@ -134,31 +136,47 @@ static kmbi_track *add_track(kmbi_rows *rows, uint32_t part) {
   return track;
 }
 
-kmbi_track *kmbi_tracks_op(kmbi_tracks *t, const kmbi_op *op) {
-  uint32_t last = KMBI_NO_ROW, part = 1;
-  kmbi_track *track = NULL;
-  for (uint32_t at = t->first[op->lane]; at != KMBI_NO_ROW; part++) {
-    track = kmbi_rows_at(&t->ops, at);
-    if (track->end <= op->start) {
-      track->end = op->end;
-      return track;
-    }
-    last = at;
-    at = track->next;
+static kmbi_track *add_op_track(kmbi_tracks *t, uint32_t lane) {
+  uint32_t last = t->last[lane], index = t->ops.count, part = 1;
+  if (last != KMBI_NO_ROW) {
+    const kmbi_track *before = kmbi_rows_at(&t->ops, last);
+    part = before->part + 1;
   }
-  uint32_t index = t->ops.count;
-  track = add_track(&t->ops, part);
+  kmbi_track *track = add_track(&t->ops, part);
   if (!track) return NULL;
   if (last == KMBI_NO_ROW) {
-    t->first[op->lane] = index;
+    t->first[lane] = index;
   } else {
     kmbi_track *before = kmbi_rows_at(&t->ops, last);
     before->next = index;
   }
-  bool free_id = part > 1 || !t->lanes[op->lane];
-  track->pid = t->devices[kmbi_lane_at(t->trace, op->lane)->device];
-  track->tid = free_id ? t->next_stream++ : t->lanes[op->lane];
+  t->last[lane] = index;
+  track->pid = t->devices[kmbi_lane_at(t->trace, lane)->device];
+  track->tid = part > 1 || !t->lanes[lane] ? t->next_stream++ : t->lanes[lane];
+  return track;
+}
+
+/* The first track that is free. Where many overlap most are not, and `until`
+ * spares the search. */
+kmbi_track *kmbi_tracks_op(kmbi_tracks *t, const kmbi_op *op) {
+  uint64_t *until = &t->until[op->lane];
+  kmbi_track *track = NULL;
+  if (op->start >= *until) {
+    *until = UINT64_MAX;
+    uint32_t at = t->first[op->lane];
+    for (; at != KMBI_NO_ROW; at = track->next) {
+      track = kmbi_rows_at(&t->ops, at);
+      if (track->end < *until) *until = track->end;
+      if (track->end <= op->start) {
+        track->end = op->end;
+        return track;
+      }
+    }
+  }
+  track = add_op_track(t, op->lane);
+  if (!track) return NULL;
   track->end = op->end;
+  if (op->end < *until) *until = op->end;
   return track;
 }
 
@@ -195,22 +213,37 @@ static bool put_slice(kmbi_tracks *t, kmbi_track *track, uint64_t end) {
   return true;
 }
 
+static kmbi_track *find_host(kmbi_tracks *t, uint64_t start, uint64_t end) {
+  uint64_t until = UINT64_MAX;
+  if (start < t->host_until && end > t->host_end) return NULL;
+  for (uint32_t i = 0; i < t->host.count; i++) {
+    kmbi_track *track = kmbi_rows_at(&t->host, i);
+    close_until(t, track, start);
+    if (fits(t, track, end)) return track;
+    const slice *top = kmbi_rows_at(&t->open, track->top);
+    if (top->end < until) until = top->end;
+  }
+  t->host_until = until;
+  return NULL;
+}
+
 kmbi_track *kmbi_tracks_host(kmbi_tracks *t, uint32_t thread, uint64_t start,
                              uint64_t end) {
-  kmbi_track *track = NULL;
   if (thread != t->thread) {
     t->thread = thread;
     t->host.count = t->open.count = 0;
     t->free_slot = KMBI_NO_ROW;
+    t->host_until = UINT64_MAX;
+    t->host_end = 0;
   }
-  for (uint32_t i = 0; i < t->host.count; i++) {
-    track = kmbi_rows_at(&t->host, i);
-    close_until(t, track, start);
-    if (fits(t, track, end)) return put_slice(t, track, end) ? track : NULL;
+  kmbi_track *track = find_host(t, start, end);
+  if (!track) {
+    track = add_track(&t->host, t->host.count + 1);
+    if (!track) return NULL;
+    track->pid = t->processes[thread];
+    track->tid = track->part > 1 ? t->next_thread++ : t->threads[thread];
   }
-  track = add_track(&t->host, t->host.count + 1);
-  if (!track) return NULL;
-  track->pid = t->processes[thread];
-  track->tid = track->part > 1 ? t->next_thread++ : t->threads[thread];
+  if (end < t->host_until) t->host_until = end;
+  if (end > t->host_end) t->host_end = end;
   return put_slice(t, track, end) ? track : NULL;
 }

@@ -26,6 +26,8 @@ typedef struct kmbi_tracks {
   uint32_t *devices;   /* pid of each */
   uint32_t *lanes;     /* tid of each, 0 where it has to be a free one */
   uint32_t *first;     /* track of each lane */
+  uint32_t *last;      /* … */
+  uint64_t *until;     /* no track of a lane is free before */
   uint32_t *processes; /* pid, of each thread */
   uint32_t *threads;   /* tid of each */
   kmbi_rows ops;       /* tracks of streams */
@@ -33,6 +35,8 @@ typedef struct kmbi_tracks {
   kmbi_rows open;      /* their slices */
   uint32_t free_slot;  /* in `open` */
   uint32_t thread;     /* that is being written */
+  uint64_t host_until; /* no slice that is last on its track ends before */
+  uint64_t host_end;   /* none ends after */
   uint32_t next_pid, next_stream, next_thread;
 } kmbi_tracks;
 

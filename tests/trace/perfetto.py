@@ -244,7 +244,13 @@ def a_container():
         t.range(t.thread(process, process), 1000, 2000)
     for device in 0, 1:
         t.op(t.stream(device), 1000, 2000)
+        t.op(t.stream(device), 2000, 3000)
     return t
+
+
+def what_touches_is_on_one_track(reading):
+    assert {track for track in reading.names if isinstance(track, tuple)} == {
+        (0, 7), (3, 7)}, reading.names
 
 
 def ranges_cross():
@@ -362,6 +368,7 @@ def main(program, *files):
     further = {'ordinary': ordinary_is_named,
                'overlap': overlap_is_on_further_tracks,
                'ids': ids_have_their_names,
+               'container': what_touches_is_on_one_track,
                'cross': what_crosses_is_on_further_tracks}
     traces = [Trace('nothing'), ordinary(), kernels_overlap_on_a_stream(),
               ids_that_collide(), a_container(), ranges_cross(), odd_names(),
