@@ -61,6 +61,10 @@ void kmbi_replay_release(kmbi_replay *replay);
 double kmbi_replay_run(kmbi_replay *replay, kmbi_replay_mode mode,
                        double ratio);
 
+/* How many calls took less than what recording added to them and to those that
+ * they made; `all` are those that are no part of another. */
+uint64_t kmbi_replay_short_calls(kmbi_replay *replay, uint64_t *all);
+
 /* payoff_deps.c: waits of streams and of the host, once `before` and `call` are
  * filled. False without memory. */
 bool kmbi_replay_find_waits(kmbi_replay *replay);
@@ -71,7 +75,7 @@ static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
 }
 
 /* As many as payoff_say.c may make. */
-enum { KMBI_PAYOFF_NOTES = 8 };
+enum { KMBI_PAYOFF_NOTES = 10 };
 
 /* Which shapes of the matching launches are scaled. */
 typedef enum kmbi_payoff_choice {
@@ -95,7 +99,8 @@ struct kmb_payoff {
   kmb_payoff_shape *shapes;
   kmbi_shape wanted;
   kmbi_payoff_choice choice;
-  bool several; /* shapes of one name */
+  uint64_t calls, short_calls; /* of the host: kmbi_replay_short_calls() */
+  bool several;                /* shapes of one name */
   const char *notes[KMBI_PAYOFF_NOTES];
   uint64_t note_count;
 };

@@ -116,10 +116,9 @@ static const char *verdict(kmb_payoff *payoff) {
   if (payoff->choice == KMBI_PAYOFF_NONE)
     return kmbi_arena_format(
         &payoff->arena,
-        "unknown: none of %llu launches has %s, as was %s; choose another "
-        "(--shape) or scale all of them (--all-shapes)",
-        (unsigned long long)s->launches, wanted_text(payoff, text),
-        payoff->params.flags & KMB_PAYOFF_ONE_SHAPE ? "asked for" : "measured");
+        "unknown: none of %llu launches has %s, as was measured; choose "
+        "another (--shape) or scale all of them (--all-shapes)",
+        (unsigned long long)s->launches, wanted_text(payoff, text));
   if (s->flags & KMB_PAYOFF_PREDICTED) return predicted_verdict(payoff);
   return bounds_verdict(payoff);
 }
@@ -192,7 +191,7 @@ static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
   const char *text =
       payoff->params.added_ns > 0
           ? kmbi_arena_format(&payoff->arena,
-                              "%.0f ns to each call of the host",
+                              "%.15g ns to each call of the host",
                               payoff->params.added_ns)
           : kmbi_arena_format(
                 &payoff->arena,
@@ -230,6 +229,15 @@ static void note_limits(kmb_payoff *payoff) {
                        "of the host held up the step"
                      : "of what recording added nothing is taken off: the "
                        "trace has no calls of the host");
+  if (payoff->short_calls)
+    note(payoff,
+         kmbi_arena_format(
+             &payoff->arena,
+             "%llu of %llu calls of the host took less than what recording "
+             "added to them: in the replay the rest comes off the host's time "
+             "behind them, as far as there is any",
+             (unsigned long long)payoff->short_calls,
+             (unsigned long long)payoff->calls));
   if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
     note(payoff, "the ratio came without an interval: the prediction has none "
                  "of its own");

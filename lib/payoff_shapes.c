@@ -174,6 +174,60 @@ static void take_all(kmb_payoff *payoff) {
     payoff->shapes[i].flags |= KMB_PAYOFF_SCALED;
 }
 
+/* As --shape takes it. */
+static int put_sizes(char *text, size_t size, const kmb_payoff_shape *s) {
+  return snprintf(text, size, "%ux%ux%u,%ux%ux%u", (unsigned)s->grid_x,
+                  (unsigned)s->grid_y, (unsigned)s->grid_z,
+                  (unsigned)s->block_x, (unsigned)s->block_y,
+                  (unsigned)s->block_z);
+}
+
+/* Of several names the first. */
+static bool is_first(const kmb_payoff *payoff, uint64_t index) {
+  for (uint64_t i = 0; i < index; i++) {
+    if (by_size(&payoff->shapes[i], &payoff->shapes[index]) == 0) return false;
+  }
+  return payoff->shapes[index].grid_x != 0;
+}
+
+/* As many of the known shapes as there is room for. */
+static void list_sizes(const kmb_payoff *payoff, char *text, size_t room) {
+  enum { SIZES = 80, MORE = 40 };
+  uint64_t more = 0;
+  size_t used = 0;
+  for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
+    char sizes[SIZES];
+    if (!is_first(payoff, i)) continue;
+    size_t size = (size_t)put_sizes(sizes, SIZES, &payoff->shapes[i]);
+    if (more || used + 2 + size + MORE > room)
+      more++;
+    else
+      used += (size_t)snprintf(text + used, room - used, "%s%s",
+                               used ? ", " : "", sizes);
+  }
+  if (more)
+    snprintf(text + used, room - used, " and %llu more",
+             (unsigned long long)more);
+}
+
+static kmb_status no_such_shape(const kmb_payoff *payoff) {
+  char wanted[80], there[200] = "";
+  const kmb_payoff_params *p = &payoff->params;
+  kmb_payoff_shape shape = kmb_payoff_shape_init();
+  shape.grid_x = p->grid_x;
+  shape.grid_y = p->grid_y;
+  shape.grid_z = p->grid_z;
+  shape.block_x = p->block_x;
+  shape.block_y = p->block_y;
+  shape.block_z = p->block_z;
+  /* All of it is to fit into a message. */
+  int size = put_sizes(wanted, sizeof wanted, &shape);
+  list_sizes(payoff, there, sizeof there - (size_t)size);
+  return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                   "no launch matches the shape %s; there are %s", wanted,
+                   there);
+}
+
 kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff) {
   const kmb_payoff_params *p = &payoff->params;
   const kmb_payoff_change *c = &payoff->change;
@@ -198,7 +252,8 @@ kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff) {
     take_all(payoff);
   else
     payoff->choice = KMBI_PAYOFF_AMBIGUOUS;
-  return KMB_OK;
+  return asked && payoff->choice == KMBI_PAYOFF_NONE ? no_such_shape(payoff)
+                                                     : KMB_OK;
 }
 
 bool kmbi_payoff_shape(const kmb_payoff *payoff, kmb_payoff_shape *shape) {

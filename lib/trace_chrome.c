@@ -161,8 +161,9 @@ static kmb_status read_event(reader *r, event *e) {
 
 /* Meaning. */
 
+/* `*bad`: it is negative, or beyond what can be counted. */
 static kmb_status read_time(reader *r, const event *e, member index,
-                            uint64_t *ns, bool *negative) {
+                            uint64_t *ns, bool *bad) {
   const kmbi_slice *slice = &e->members[index];
   kmbi_decimal number;
   if (slice->type != KMBI_SLICE_NUMBER)
@@ -176,11 +177,8 @@ static kmb_status read_time(reader *r, const event *e, member index,
                               "\"%s\" does not fit into 64 bits of ns",
                               keys[index].text);
   *ns = number.value;
-  *negative = number.negative && number.value;
-  if (index == TS && !*negative && !kmbi_add(number.value, r->base, ns))
-    return kmbi_jsonr_fail_at(&r->json, slice,
-                              "\"ts\" and \"kmb_base_ns\" do not fit into "
-                              "64 bits of ns");
+  *bad = number.negative && number.value;
+  if (index == TS && !*bad) *bad = !kmbi_add(number.value, r->base, ns);
   if (index == TS && number.decimals > r->decimals)
     r->decimals = number.decimals;
   return KMB_OK;

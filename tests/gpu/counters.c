@@ -1,7 +1,9 @@
 /* Hardware counters of a few kernels and of a bf16 product of cuBLAS, where
  * that is, cold and warm: JSON to the file that is named, a table to stdout.
  * With "launch" it launches the same kernels, once each and in the same order,
- * for another profiler to read. */
+ * for another profiler to read. With "first" it reads them of one kernel, for
+ * the first time in its process and again; with "first cublas" in a process
+ * that has cuBLAS too. */
 #include "../../examples/cuda_gemm/blas.h"
 #include "report.h"
 
@@ -281,6 +283,31 @@ static void confirm(gpu *g, row *r, kmb_bench_params *p) {
   kmb_result_destroy(result);
 }
 
+/* What a process's first call takes, and its second. */
+static int first(gpu *g) {
+  const shape *s = &shapes[0];
+  kmb_buffers *buffers = move_buffers(g, s->bytes, s->writes, 0);
+  work w = {g, s, gpu_kernel(g, s->kernel), 0};
+  row r = {.s = s, .state = "cold"};
+  CU(g, cuMemAlloc, &w.sink, 64 << 10);
+  kmb_bench_params p = params_for(&modes[0], KMB_CACHE_COLD);
+  p.launch = launch;
+  p.launch_user = &w;
+  p.buffers = buffers;
+  kmb_counters_info info = kmb_counters_info_init();
+  count(g, &r, &p);
+  if (!r.error[0] && kmb_counters_get_info(r.counters, &info)) fail(&r, "info");
+  if (!r.error[0])
+    printf("{\"cublas\": %s, \"passes\": %llu, \"first_ms\": %.1f, "
+           "\"second_ms\": %.1f}\n",
+           product ? "true" : "false", (unsigned long long)info.taken, r.ms[0],
+           r.ms[1]);
+  kmb_counters_destroy(r.counters);
+  kmb_buffers_destroy(buffers);
+  CU(g, cuMemFree, w.sink);
+  return r.error[0] != 0;
+}
+
 static bool one(gpu *g, FILE *json, const shape *s, bool warm) {
   kmb_buffers *buffers =
       s->kernel ? move_buffers(g, s->bytes, s->writes, 0) : product_buffers(g);
@@ -368,6 +395,13 @@ int main(int argc, char **argv) {
   hooks.log = keep_log;
   params.hooks = &hooks;
   gpu_open_quietly(&g, "cuda:0", &params);
+  if (argc > 1 && strcmp(argv[1], "first") == 0) {
+    if (argc > 2) open_product();
+    int code = first(&g);
+    blas_close(product);
+    gpu_close(&g);
+    return code;
+  }
   open_product();
   if (launches) {
     int code = launch_all(&g);
