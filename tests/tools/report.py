@@ -263,6 +263,11 @@ def a_change_is_shown_in_a_step(folder):
     text = report(folder, 'md', two, *words)
     assert '**Payoff of &lt;b&gt;\\*x\\*:** about 0' in text
     Page(report(folder, 'html', two, *words))
+    ran = write(folder, 'ran', {'code': [{
+        'name': 'a', 'launches': 10, 'grid': [1, 1, 1], 'block': [1, 1, 1],
+        'dynamic_shared_bytes': 0}]})
+    text = report(folder, 'md', path, *words, '--code', ran)
+    assert text.count("the step's code is given") == 4, text
     out = os.path.join(folder, 'step.md')
     for more, want, said in (
             ((RESULT, *words), 1, 'there are 1 results'),
@@ -270,6 +275,9 @@ def a_change_is_shown_in_a_step(folder):
             ((path, '--step', out + 'x', *words[2:]), 3, out + 'x'),
             ((path, *words[2:]), 1, 'need --step'),
             ((path, '--any-device'), 1, 'need --step'),
+            ((path, '--code', ran), 1, 'need --step'),
+            ((path, *words, '--code', path), 2, 'list no code'),
+            ((path, *words, '--code', step), 2, 'step.json'),
             ((path, '--all-shapes'), 1, 'need --step'),
             ((path, '--shape', '1x1x1,1x1x1'), 1, 'need --step'),
             ((path, *words, '--shape', '1x1'), 1, '--shape cannot be "1x1"'),

@@ -25,6 +25,11 @@ int read_change(const payoff_choice *o, results_file files[2],
 int read_shape(const char *command, const char *text,
                kmb_payoff_params *params);
 
+/* --code: results that list what the step ran; `file` is to be freed in any
+ * case, after the parameters' use. An exit status, reported. */
+int read_step_code(const char *path, results_file *file,
+                   kmb_payoff_params *params);
+
 /* What a comparison says of a row. An exit status, reported. */
 int change_of_row(const char *command, const results_file *f,
                   const results_comparison *c, size_t row,

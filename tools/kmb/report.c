@@ -10,9 +10,10 @@ static const char name[] = "report";
 void report_help(FILE *to) {
   fputs("usage: kmb report RESULT.json... [--title TEXT] [--plots N]\n"
         "                  [--step TRACE [--kernel REGEX] [--range NAME] "
-        "[--format F]\n"
-        "                  [--all-names] [--all-shapes | --shape SHAPE] "
-        "[--any-device]]\n"
+        "[--code FILE]\n"
+        "                  [--format F] [--all-names] [--all-shapes | --shape "
+        "SHAPE]\n"
+        "                  [--any-device]]\n"
         "                  -o FILE.md|FILE.html\n"
         "\n"
         "Writes a report: the note that goes with the results, tables with "
@@ -34,6 +35,7 @@ void report_help(FILE *to) {
         "  --kernel REGEX  launches to scale, if the result does not name its "
         "kernel\n"
         "  --range NAME    a step is a range of this name\n"
+        "  --code FILE     results that list the code that the step ran\n"
         "  --format F      what TRACE is, as for kmb gaps\n"
         "  --all-names     REGEX may match several kernels\n"
         "  --shape SHAPE   only launches of this grid and block: "
@@ -72,6 +74,7 @@ static int take_option(int argc, char **argv, int *at, options *o) {
               {"--step", &o->step.trace.path},
               {"--kernel", &o->step.params.kernel},
               {"--range", &o->step.params.range},
+              {"--code", &o->step.code},
               {"--shape", &shape}};
   size_t i = 0, count = sizeof rows / sizeof rows[0];
   if (take_flag(word, o)) return EXIT_DONE;
@@ -95,8 +98,9 @@ static int take_option(int argc, char **argv, int *at, options *o) {
 /* Options of a step that is not there would be silently of no use. */
 static bool steps_without(const options *o) {
   const kmb_payoff_params *p = &o->step.params;
-  return !o->step.trace.path && (p->kernel || p->range || p->flags ||
-                                 o->step.trace.trace.format != KMB_TRACE_AUTO);
+  return !o->step.trace.path &&
+         (p->kernel || p->range || p->flags || o->step.code ||
+          o->step.trace.trace.format != KMB_TRACE_AUTO);
 }
 
 static int read_options(int argc, char **argv, options *o) {
@@ -113,8 +117,8 @@ static int read_options(int argc, char **argv, options *o) {
     if (code) return code;
   }
   if (steps_without(o))
-    return usage(name, "--kernel, --range, --format, --all-names, --shape, "
-                       "--all-shapes and --any-device need --step");
+    return usage(name, "--kernel, --range, --code, --format, --all-names, "
+                       "--shape, --all-shapes and --any-device need --step");
   if (o->out && o->path_count) return EXIT_DONE;
   return usage(name, "results and -o FILE.md or FILE.html are needed");
 }

@@ -74,13 +74,17 @@ static int of_two(document *d, const report_data *data, const kmb_trace *trace,
 }
 
 int report_payoff(document *d, const report_data *data,
-                  const report_step *step) {
+                  const report_step *asked) {
+  report_step own = *asked, *step = &own;
   kmb_trace *trace = NULL;
+  results_file ran = {.count = 0};
   size_t written = 0;
   bool compared = false;
   char text[128];
   if (!step->trace.path) return EXIT_DONE;
-  int code = report(load_trace(&step->trace, &trace));
+  int code =
+      step->code ? read_step_code(step->code, &ran, &step->params) : EXIT_DONE;
+  if (!code) code = report(load_trace(&step->trace, &trace));
   document_heading(d, 2, "Payoff");
   for (int i = 0; i < data->file_count; i++) {
     const results_file *f = &data->files[i];
@@ -91,6 +95,7 @@ int report_payoff(document *d, const report_data *data,
   }
   if (!code && !compared) code = of_two(d, data, trace, step);
   kmb_trace_destroy(trace);
+  results_free(&ran);
   if (compared && !written) document_paragraph(d, "No candidate has a ratio.");
   if (written <= LISTED) return code;
   snprintf(text, sizeof text, "%zu more candidates are left out.",
