@@ -21,7 +21,7 @@ static kmb_status no_memory(void) {
 /* Beyond it, it is no comparison of two kernels, and lengths overflow. */
 #define LARGEST 1e6
 
-static bool is_positive(double x) {
+static bool is_ratio(double x) {
   return x > 1 / LARGEST && x < LARGEST;
 }
 
@@ -53,12 +53,16 @@ static kmb_status check_change(const kmb_payoff_change *c) {
                      "does not know",
                      KMB_VERSION);
   bool interval = c->low != 0 || c->high != 0;
-  if (!is_positive(c->ratio) ||
-      (interval && !(is_positive(c->low) && c->low <= c->ratio &&
-                     c->ratio <= c->high && isfinite(c->high))))
+  if (!is_ratio(c->ratio) ||
+      (interval && !(is_ratio(c->low) && is_ratio(c->high))))
     return kmbi_fail(KMB_ERR_INVALID,
-                     "kmb_payoff_change: the ratio %g [%g, %g] is not positive "
-                     "or not within its interval",
+                     "kmb_payoff_change: a ratio and its interval lie between "
+                     "%g and %g; this one is %g [%g, %g]",
+                     1 / LARGEST, LARGEST, c->ratio, c->low, c->high);
+  if (interval && !(c->low <= c->ratio && c->ratio <= c->high))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_payoff_change: the ratio %g is not within its "
+                     "interval [%g, %g]",
                      c->ratio, c->low, c->high);
   bool isolated = c->flags & KMB_PAYOFF_HAS_ISOLATED;
   bool bounds = c->flags & KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
@@ -127,8 +131,9 @@ static kmb_status read_params(const kmb_payoff_params *params,
   if (!status && !(copy->added_ns >= 0 && copy->added_ns <= MOST_ADDED))
     status = kmbi_fail(KMB_ERR_INVALID,
                        "kmb_payoff_params: recording cannot have added %g ns "
-                       "to a call",
-                       copy->added_ns);
+                       "to a call (--added): 0 to %.0f, a millisecond, is "
+                       "taken",
+                       copy->added_ns, MOST_ADDED);
   copy->hooks = NULL;
   if (!status) status = check_shapes(copy);
   return status ? status : check_listed(copy);
@@ -154,7 +159,8 @@ static kmb_status match(kmb_payoff *payoff) {
   if (payoff->change.kernel) return match_exactly(payoff);
   return kmbi_fail(KMB_ERR_INVALID,
                    "kmb_payoff_evaluate: neither the change nor the parameters "
-                   "name a kernel");
+                   "name a kernel; kmb_payoff_params::kernel (--kernel REGEX) "
+                   "says which launches are meant");
 }
 
 static kmb_status find_candidates(kmb_payoff *payoff) {
@@ -327,6 +333,7 @@ static kmb_status predict(kmb_payoff *payoff) {
     s->graph_after_ns =
         kmbi_replay_run(&replay, KMBI_REPLAY_GRAPH, payoff->change.ratio);
     s->waits = replay.waits;
+    payoff->short_calls = kmbi_replay_short_calls(&replay, &payoff->calls);
     s->steps = count_steps(&payoff->select);
     split_saving(payoff);
   }

@@ -61,6 +61,10 @@ void kmbi_replay_release(kmbi_replay *replay);
 double kmbi_replay_run(kmbi_replay *replay, kmbi_replay_mode mode,
                        double ratio);
 
+/* How many calls took less than what recording added to them and to those that
+ * they made; `all` are those that are no part of another. */
+uint64_t kmbi_replay_short_calls(kmbi_replay *replay, uint64_t *all);
+
 /* payoff_deps.c: waits of streams and of the host, once `before` and `call` are
  * filled. False without memory. */
 bool kmbi_replay_find_waits(kmbi_replay *replay);
@@ -71,7 +75,7 @@ static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
 }
 
 /* As many as payoff_say.c may make. */
-enum { KMBI_PAYOFF_NOTES = 12 };
+enum { KMBI_PAYOFF_NOTES = 14 };
 
 /* Which shapes of the matching launches are scaled. */
 typedef enum kmbi_payoff_choice {
@@ -110,6 +114,8 @@ struct kmb_payoff {
   kmbi_map left_map;
   uint64_t live_names, live_shapes; /* without those of other code */
   uint64_t unseen;                  /* launches that the captures did not see */
+  uint64_t meant; /* launches that were of other code, or of several */
+  uint64_t calls, short_calls; /* of the host: kmbi_replay_short_calls() */
   const char *notes[KMBI_PAYOFF_NOTES];
   uint64_t note_count;
 };
@@ -136,10 +142,12 @@ bool kmbi_payoff_match_code(kmb_payoff *payoff, const kmbi_rows *pairs);
 const char *kmbi_payoff_code(const kmb_payoff *payoff);
 /* "same", "other", "several" or "unknown". */
 const char *kmbi_payoff_code_word(const kmb_payoff_shape *shape);
-/* The first digits of a shape's hashes, two of them at most. */
+/* The first digits of hashes, two of them at most. */
 enum { KMBI_PAYOFF_CODE_SIZE = 48 };
 const char *kmbi_payoff_code_text(char text[KMBI_PAYOFF_CODE_SIZE],
                                   const char *code);
+/* ", code 0a1b2c3d4e5f as measured" */
+void kmbi_payoff_put_code(kmbi_text *to, const kmb_payoff_shape *shape);
 
 static inline bool kmbi_payoff_is_live(const kmb_payoff_shape *shape) {
   return !(shape->flags & KMB_PAYOFF_CODE_OTHER);

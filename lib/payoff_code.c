@@ -229,6 +229,27 @@ const char *kmbi_payoff_code_word(const kmb_payoff_shape *shape) {
   return shape->flags & KMB_PAYOFF_CODE_SEVERAL ? "several" : "unknown";
 }
 
+void kmbi_payoff_put_code(kmbi_text *to, const kmb_payoff_shape *shape) {
+  char text[KMBI_PAYOFF_CODE_SIZE];
+  const char *before = ", code ", *after = ", not known to be the measured one";
+  if (shape->flags & KMB_PAYOFF_CODE_SAME) {
+    after = " as measured";
+  } else if (shape->flags & KMB_PAYOFF_CODE_OTHER) {
+    before = ", other code ";
+    after = "";
+  } else if (shape->flags & KMB_PAYOFF_CODE_SEVERAL) {
+    before = ", several codes ";
+    after = ", one as measured";
+  }
+  kmbi_text_put(to, before);
+  if (!shape->code) {
+    kmbi_text_put(to, "unknown");
+    return;
+  }
+  kmbi_text_put(to, kmbi_payoff_code_text(text, shape->code));
+  kmbi_text_put(to, after);
+}
+
 /* The whole. */
 
 static bool leave(kmb_payoff *payoff, const kmbi_payoff_pair *pair) {

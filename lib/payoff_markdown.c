@@ -118,16 +118,6 @@ static void put_names(kmbi_text *to, const kmb_payoff *payoff) {
                      (unsigned long long)(s->candidates - NAMED));
 }
 
-/* What these launches ran. */
-static void put_code_of(kmbi_text *to, const kmb_payoff *payoff,
-                        const kmb_payoff_shape *shape) {
-  char text[KMBI_PAYOFF_CODE_SIZE];
-  if (!payoff->has_code) return;
-  kmbi_text_format(to, ", %s code", kmbi_payoff_code_word(shape));
-  if (shape->code)
-    kmbi_text_format(to, " %s", kmbi_payoff_code_text(text, shape->code));
-}
-
 /* What could be meant. */
 static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
@@ -139,7 +129,7 @@ static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
                      (unsigned long long)shape->launches,
                      shape->launches == 1 ? "" : "es",
                      kmbi_payoff_shape_text(text, shape));
-    put_code_of(to, payoff, shape);
+    if (payoff->has_code) kmbi_payoff_put_code(to, shape);
   }
   if (s->shapes > NAMED)
     kmbi_text_format(to, "; and %llu more shapes",

@@ -98,28 +98,24 @@ static const char *wanted_text(const kmb_payoff *payoff,
 }
 
 static const char *other_code_verdict(kmb_payoff *payoff) {
-  unsigned long long others = payoff->summary.other_code_launches;
+  char text[KMBI_PAYOFF_SHAPE_SIZE];
+  unsigned long long others = payoff->meant;
+  bool some = payoff->live_shapes > 0;
   return kmbi_arena_format(
       &payoff->arena,
-      "unknown: the step ran other code than was measured, in %s%llu launch%s; "
-      "measure the kernel that it runs",
-      others == 1 ? "" : "all ", others, others == 1 ? "" : "es");
-}
-
-static uint64_t launches_with(const kmb_payoff *payoff, uint32_t flag) {
-  uint64_t count = 0;
-  for (uint64_t i = 0; i < payoff->summary.shapes; i++)
-    if (payoff->shapes[i].flags & flag) count += payoff->shapes[i].launches;
-  return count;
+      "unknown: the step ran other code than was measured, in %s%llu launch%s"
+      "%s%s; measure the kernel that it runs",
+      others == 1 ? "" : "all ", others, others == 1 ? "" : "es",
+      some ? " with " : "", some ? wanted_text(payoff, text) : "");
 }
 
 static const char *mixed_verdict(kmb_payoff *payoff) {
   return kmbi_arena_format(
       &payoff->arena,
-      "unknown: of %llu launches of one name, grid and block some ran the "
-      "measured code and some another, and the trace does not say which; "
-      "without the step's code all of them are scaled",
-      (unsigned long long)launches_with(payoff, KMB_PAYOFF_CODE_SEVERAL));
+      "unknown: which of %llu launches ran the measured code the trace does "
+      "not say: the step ran several codes under one name, grid and block; "
+      "without its code all of them are scaled",
+      (unsigned long long)payoff->meant);
 }
 
 static const char *verdict(kmb_payoff *payoff) {
@@ -144,10 +140,9 @@ static const char *verdict(kmb_payoff *payoff) {
   if (payoff->choice == KMBI_PAYOFF_NONE)
     return kmbi_arena_format(
         &payoff->arena,
-        "unknown: none of %llu launches has %s, as was %s; choose another "
-        "(--shape) or scale all of them (--all-shapes)",
-        (unsigned long long)s->launches, wanted_text(payoff, text),
-        payoff->params.flags & KMB_PAYOFF_ONE_SHAPE ? "asked for" : "measured");
+        "unknown: none of %llu launches has %s, as was measured; choose "
+        "another (--shape) or scale all of them (--all-shapes)",
+        (unsigned long long)s->launches, wanted_text(payoff, text));
   if (s->flags & KMB_PAYOFF_PREDICTED) return predicted_verdict(payoff);
   return bounds_verdict(payoff);
 }
@@ -223,7 +218,7 @@ static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
   const char *text =
       payoff->params.added_ns > 0
           ? kmbi_arena_format(&payoff->arena,
-                              "%.0f ns to each call of the host",
+                              "%.15g ns to each call of the host",
                               payoff->params.added_ns)
           : kmbi_arena_format(
                 &payoff->arena,
@@ -261,6 +256,15 @@ static void note_limits(kmb_payoff *payoff) {
                        "of the host held up the step"
                      : "of what recording added nothing is taken off: the "
                        "trace has no calls of the host");
+  if (payoff->short_calls)
+    note(payoff,
+         kmbi_arena_format(
+             &payoff->arena,
+             "%llu of %llu calls of the host took less than what recording "
+             "added to them: in the replay the rest comes off the host's time "
+             "behind them, as far as there is any",
+             (unsigned long long)payoff->short_calls,
+             (unsigned long long)payoff->calls));
   if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
     note(payoff, "the ratio came without an interval: the prediction has none "
                  "of its own");

@@ -158,16 +158,19 @@ static bool is_meant(const kmb_payoff_shape *shape, const kmbi_shape *wanted) {
 }
 
 /* What becomes of a choice by what its launches ran. */
-static kmbi_payoff_choice check_code(const kmb_payoff *payoff,
+static kmbi_payoff_choice check_code(kmb_payoff *payoff,
                                      const kmbi_shape *wanted) {
-  uint64_t live = 0, others = 0;
+  uint64_t live = 0, others = 0, mixed = 0;
   for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
     const kmb_payoff_shape *shape = &payoff->shapes[i];
     if (!is_meant(shape, wanted)) continue;
-    if (shape->flags & KMB_PAYOFF_CODE_SEVERAL) return KMBI_PAYOFF_MIXED;
-    live += kmbi_payoff_is_live(shape);
-    others += !kmbi_payoff_is_live(shape);
+    uint64_t *to = shape->flags & KMB_PAYOFF_CODE_SEVERAL ? &mixed
+                   : kmbi_payoff_is_live(shape)           ? &live
+                                                          : &others;
+    *to += shape->launches;
   }
+  payoff->meant = mixed ? mixed : others;
+  if (mixed) return KMBI_PAYOFF_MIXED;
   if (live) return wanted ? KMBI_PAYOFF_ONE : KMBI_PAYOFF_ALL;
   return others ? KMBI_PAYOFF_OTHER_CODE : KMBI_PAYOFF_NONE;
 }
@@ -202,6 +205,60 @@ static void take(kmb_payoff *payoff, const kmbi_shape *wanted) {
   payoff->select.shape = find_shape(payoff->select.trace, wanted);
 }
 
+/* As --shape takes it. */
+static int put_sizes(char *text, size_t size, const kmb_payoff_shape *s) {
+  return snprintf(text, size, "%ux%ux%u,%ux%ux%u", (unsigned)s->grid_x,
+                  (unsigned)s->grid_y, (unsigned)s->grid_z,
+                  (unsigned)s->block_x, (unsigned)s->block_y,
+                  (unsigned)s->block_z);
+}
+
+/* Of several names the first. */
+static bool is_first(const kmb_payoff *payoff, uint64_t index) {
+  for (uint64_t i = 0; i < index; i++) {
+    if (by_size(&payoff->shapes[i], &payoff->shapes[index]) == 0) return false;
+  }
+  return payoff->shapes[index].grid_x != 0;
+}
+
+/* As many of the known shapes as there is room for. */
+static void list_sizes(const kmb_payoff *payoff, char *text, size_t room) {
+  enum { SIZES = 80, MORE = 40 };
+  uint64_t more = 0;
+  size_t used = 0;
+  for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
+    char sizes[SIZES];
+    if (!is_first(payoff, i)) continue;
+    size_t size = (size_t)put_sizes(sizes, SIZES, &payoff->shapes[i]);
+    if (more || used + 2 + size + MORE > room)
+      more++;
+    else
+      used += (size_t)snprintf(text + used, room - used, "%s%s",
+                               used ? ", " : "", sizes);
+  }
+  if (more)
+    snprintf(text + used, room - used, " and %llu more",
+             (unsigned long long)more);
+}
+
+static kmb_status no_such_shape(const kmb_payoff *payoff) {
+  char wanted[80], there[200] = "";
+  const kmb_payoff_params *p = &payoff->params;
+  kmb_payoff_shape shape = kmb_payoff_shape_init();
+  shape.grid_x = p->grid_x;
+  shape.grid_y = p->grid_y;
+  shape.grid_z = p->grid_z;
+  shape.block_x = p->block_x;
+  shape.block_y = p->block_y;
+  shape.block_z = p->block_z;
+  /* All of it is to fit into a message. */
+  int size = put_sizes(wanted, sizeof wanted, &shape);
+  list_sizes(payoff, there, sizeof there - (size_t)size);
+  return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                   "no launch matches the shape %s; there are %s", wanted,
+                   there);
+}
+
 kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff) {
   const kmb_payoff_params *p = &payoff->params;
   const kmb_payoff_change *c = &payoff->change;
@@ -218,9 +275,7 @@ kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff) {
     payoff->wanted = (kmbi_shape){{c->grid_x, c->grid_y, c->grid_z},
                                   {c->block_x, c->block_y, c->block_z}};
   bool measured = c->flags & KMB_PAYOFF_HAS_SHAPE;
-  if (!payoff->live_shapes)
-    payoff->choice = KMBI_PAYOFF_OTHER_CODE;
-  else if (!known || p->flags & KMB_PAYOFF_ALL_SHAPES)
+  if (!payoff->live_shapes || !known || p->flags & KMB_PAYOFF_ALL_SHAPES)
     take(payoff, NULL);
   else if (asked || measured)
     take(payoff, &payoff->wanted);
@@ -228,7 +283,8 @@ kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff) {
     take(payoff, NULL);
   else
     payoff->choice = KMBI_PAYOFF_AMBIGUOUS;
-  return KMB_OK;
+  return asked && payoff->choice == KMBI_PAYOFF_NONE ? no_such_shape(payoff)
+                                                     : KMB_OK;
 }
 
 bool kmbi_payoff_shape(const kmb_payoff *payoff, kmb_payoff_shape *shape) {

@@ -49,23 +49,6 @@ static void put_candidates(kmbi_text *to, const kmb_payoff *payoff) {
                      (unsigned long long)(s->candidates - LISTED));
 }
 
-/* What these launches ran. */
-static void put_code_of(kmbi_text *to, const kmb_payoff_shape *shape) {
-  char text[KMBI_PAYOFF_CODE_SIZE];
-  bool same = shape->flags & KMB_PAYOFF_CODE_SAME;
-  bool other = shape->flags & KMB_PAYOFF_CODE_OTHER;
-  kmbi_text_put(to, other ? ", other code" : ", code");
-  if (shape->code)
-    kmbi_text_format(to, " %s", kmbi_payoff_code_text(text, shape->code));
-  if (same) kmbi_text_put(to, " as measured");
-  if (!shape->code)
-    kmbi_text_put(to, " unknown");
-  else if (!same && !other && !(shape->flags & KMB_PAYOFF_CODE_SEVERAL))
-    kmbi_text_put(to, ", whether measured is unknown");
-  if (shape->flags & KMB_PAYOFF_CODE_SEVERAL)
-    kmbi_text_put(to, ", one as measured");
-}
-
 /* Where there are several, or none is the wanted one. */
 static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
@@ -91,7 +74,7 @@ static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
                      !matched ? ""
                      : scaled ? ", scaled"
                               : ", left as they were");
-    if (payoff->has_code) put_code_of(to, shape);
+    if (payoff->has_code) kmbi_payoff_put_code(to, shape);
     if (s->candidates > 1) {
       kmbi_text_put(to, "  ");
       kmbi_put_clean(to, shape->name);

@@ -87,7 +87,9 @@ typedef struct kmb_payoff_params {
   uint32_t flags; /**< KMB_PAYOFF_ALL_NAMES, … */
   uint32_t reserved;
   /** What recording added to each call of the host, where that was measured;
-   *  0: what the trace says of it. */
+   *  0: what the trace says of it. At most a millisecond. What is more than a
+   *  call took comes off the host's time behind it, as far as there is any; a
+   *  note then says of how many calls. */
   double added_ns;
   /* Of KMB_PAYOFF_ONE_SHAPE: blocks of the grid, threads of a block. */
   uint32_t grid_x, grid_y, grid_z;
@@ -260,8 +262,8 @@ KMB_API kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
 /** Predicts a step with a changed kernel. What matches several kernels is no
  *  error: they are listed, and nothing is predicted. So it is where launches of
  *  one kernel have several shapes, and neither change nor parameters say which,
- *  or where none has the shape that they say; and where all of them ran other
- *  code than was measured, or it is not known which of them did.
+ *  or where none has the shape that the change says; and where all of them ran
+ *  other code than was measured, or it is not known which of them did.
  *  @param trace   the step, from any source
  *  @param change  what was measured
  *  @param params  NULL for the defaults
@@ -271,8 +273,9 @@ KMB_API kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
  *                               that is not positive, a change that was
  *                               measured on another device
  *  @retval KMB_ERR_UNAVAILABLE  no launch of that kernel, no such range, no
- *                               operations; graph launches hide theirs; a shape
- *                               was asked for, and the trace has none
+ *                               operations; graph launches hide theirs; the
+ *                               parameters ask for a shape, and no launch has
+ *                               it, or the trace says none
  *  @retval KMB_ERR_NOMEM        out of memory
  *  @return KMB_OK
  *  @thread any

@@ -223,7 +223,7 @@ static void a_step_of_other_code_predicts_nothing(void) {
   REQUIRE_EQ(sum.launches, 5);
   REQUIRE(sum.predicted_high_ns == 0);
   REQUIRE_HAS(sum.verdict, "unknown: the step ran other code than was "
-                           "measured, in all 5 launches");
+                           "measured, in all 5 launches; ");
   says(payoff, "block 128 × 1 × 1, other code 0c0000000000\n",
        "block 128 × 1 × 1, other code 0c0000000000; ",
        "\"matched\": false,\n \"name\": \"new\",\n \"ratio\": 0.5,\n "
@@ -233,7 +233,8 @@ static void a_step_of_other_code_predicts_nothing(void) {
   begin(&s, shaped, old, 1, step, 1);
   set_shape(&s.change, 64);
   payoff = end(&s);
-  REQUIRE_HAS(summary_of(payoff).verdict, "in all 3 launches");
+  REQUIRE_HAS(summary_of(payoff).verdict,
+              "in all 3 launches with grid 64 × 1 × 1, block 128 × 1 × 1; ");
   REQUIRE_EQ(shape_of(payoff, 8).flags, 0);
   kmb_payoff_destroy(payoff);
   /* Or where several names matched. */
@@ -263,13 +264,13 @@ static void several_codes_of_a_name_and_shape_are_listed(void) {
   kmb_payoff_summary sum = summary_of(payoff);
   REQUIRE_EQ(sum.flags, KMB_PAYOFF_SHAPES_KNOWN);
   REQUIRE(sum.predicted_high_ns == 0);
-  REQUIRE_HAS(sum.verdict, "unknown: of 3 launches of one name, grid and block "
-                           "some ran the measured code and some another");
+  REQUIRE_HAS(sum.verdict,
+              "unknown: which of 3 launches ran the measured code");
   REQUIRE_EQ(shape_of(payoff, 64).flags, KMB_PAYOFF_CODE_SEVERAL);
   REQUIRE_STR(shape_of(payoff, 64).code, "0a" ZEROS " 1b" ZEROS);
   REQUIRE_EQ(shape_of(payoff, 8).flags, KMB_PAYOFF_CODE_SAME);
-  says(payoff, "code 0a0000000000, 1b0000000000, one as measured\n",
-       "several code 0a0000000000, 1b0000000000",
+  says(payoff, "several codes 0a0000000000, 1b0000000000, one as measured\n",
+       "several codes 0a0000000000, 1b0000000000",
        "\"code\": \"several\", \"hashes\": [\"0a" ZEROS "\", \"1b" ZEROS "\"]");
   kmb_payoff_destroy(payoff);
   /* Those of the other shape can be told. */
@@ -320,6 +321,9 @@ static void unknown_code_leaves_it_to_name_and_shape(void) {
                           "known which code they ran"));
     says(payoff, "  code                      unknown\n", "it is not known",
          "\"code\": \"unknown\"");
+    if (i == 2)
+      says(payoff, "code 020000000000, not known to be the measured one\n",
+           "it is not known", "\"hashes\": [\"02" ZEROS);
     kmb_payoff_destroy(payoff);
   }
 }
@@ -354,9 +358,10 @@ static void without_shapes_the_name_is_looked_up(void) {
   const row mixed[] = {{"k", 64, "01", "0a"}, {"k", 8, "01", "0b"}};
   begin(&s, unshaped, old, 1, mixed, 2);
   payoff = end(&s);
-  REQUIRE_HAS(summary_of(payoff).verdict, "of 2 launches of one name");
-  says(payoff, "grid and block unknown, code 0a0000000000, 0b0000000000, ",
-       "2 launches with grid and block unknown, several code",
+  REQUIRE_HAS(summary_of(payoff).verdict, "which of 2 launches ran");
+  says(payoff,
+       "grid and block unknown, several codes 0a0000000000, 0b0000000000, ",
+       "2 launches with grid and block unknown, several codes 0a",
        "\"code\": \"several\"");
   kmb_payoff_destroy(payoff);
 }

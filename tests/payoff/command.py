@@ -169,6 +169,9 @@ def shapes(check, folder, document):
     check.run([trace] + named, 0, 'unknown: launches of 2 shapes match')
     check.run([other, both], 0, 'unknown: none of 20 launches has grid')
     check.run([other] + named, 0, 'grid 1 × 2 × 3, block 4 × 5 × 6')
+    for words in ([both], named):
+        check.run([other] + words + ['--shape', word], 1, 'no launch matches '
+                  'the shape %s; there are 1x2x3,4x5x6' % word)
     check.run([trace] + named + ['--shape', word, '--all-shapes'], 1,
               'exclude each other')
     for wrong in ('', '1', '1x1x1', '1x1x1,1x1', '1x1x1,1x1x1x1', '1x1x1,1x1x0',
@@ -331,19 +334,34 @@ def refusals(check, folder, trace):
     check.run([trace, '--ratio', '-1', '--kernel', 'o'], 1, 'ratio')
     check.run([trace, '--ratio', '1,0.9,0.95', '--kernel', 'o'], 1,
               'within its interval')
-    check.run([trace] + ratio, 1, 'name a kernel')
+    check.run([trace] + ratio, 1, 'name a kernel; kmb_payoff_params::kernel '
+              '(--kernel REGEX) says')
     check.run([trace] + ratio + ['--kernel', 'zzz'], 1, 'no launch in the step')
     check.run([trace] + ratio + ['--kernel', '.'], 0, '2 kernels match')
     check.run([trace] + ratio + ['--kernel', '.', '--all-names'], 0,
               'the step gets')
     check.run([trace] + ratio + ['--json', '--markdown'], 1, 'exclude')
-    for wrong in ('0', '-1', 'x', 'nan'):
-        check.run([trace] + ratio + ['--added', wrong], 1, '--added cannot be')
-    check.run([trace] + ratio + ['--kernel', '.', '--all-names', '--added',
-                                 '50'], 0, 'the step gets')
-    check.run([trace] + ratio + ['--kernel', '.', '--added', '2e6'], 1,
-              'to a call')
-    check.run([os.path.join(folder, 'absent')] + ratio, 3, 'absent')
+    for wrong in ('0', '-1', 'x', 'nan', '2e6', '1000000.5', 'inf'):
+        check.run([trace] + ratio + ['--added', wrong], 1,
+                  '--added cannot be "%s": ns above 0, and at most 1000000;'
+                  % wrong)
+    every = ['--kernel', '.', '--all-names']
+    for added, text in (('50', '50 ns to each'), ('0.5', '0.5 ns to each'),
+                        ('4000', '40 of 40 calls of the host took less')):
+        check.run([trace] + ratio + every + ['--added', added], 0,
+                  'the step gets')
+    # It is the device that is the limit; a host's own step says what it took.
+    check.run([trace] + ratio + every + ['--added', '1e6'], 0,
+              '40 of 40 calls of the host took less than what')
+    for wrong in ('1e15', '1e308', '0', '1e-7', '1,1e-9,2', '1,0.5,1e9'):
+        check.run([trace, '--ratio', wrong, '--kernel', 'o'], 1,
+                  'lie between 1e-06 and 1e+06; this one is')
+    check.run([trace] + ratio + ['--kernel', ''], 1,
+              '--kernel is empty and would match every kernel')
+    for absent, part in (('absent', 'absent: there is no such file'),
+                         ('', 'it is a folder')):
+        check.run([os.path.join(folder, absent), '--kernel', 'o'] + ratio, 1,
+                  part)
     check.run([trace, os.path.join(folder, 'absent')], 1,
               'absent: No such file')
     with open(trace, encoding='utf-8') as file:

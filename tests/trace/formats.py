@@ -441,8 +441,18 @@ def the_command(folder):
             (['gaps', path, '--format', 'x'], '--format cannot be "x"'),
             (['gaps', path, '--kernel', '('], 'no regular expression')):
         assert part in run(*words, status=1), words
-    assert 'no such file' in run('gaps', path + 'x', status=3)
-    assert 'it is a folder' in run('gaps', folder, status=3)
+    # What is absent has the same status in each command.
+    ratio = ['--ratio', '0.5', '--kernel', 'a']
+    for words in (['gaps'], ['payoff', *ratio],
+                  ['plot', 'timeline', '-o', path + '.svg']):
+        assert 'no such file' in run(*words, path + 'x', status=1), words
+        assert 'it is a folder' in run(*words, folder, status=1), words
+        assert 'is empty' in run(*words, path, '--kernel', '', status=1), words
+    for words in (['plot', 'samples', '-o', path + '.svg'], ['code'],
+                  ['plot', 'roofline', '-o', path + '.svg'],
+                  ['report', '-o', path + '.md'], ['peaks', '--file']):
+        assert 'No such file' in run(*words, path + 'x', status=1), words
+        assert folder in run(*words, folder, status=1), words
     with open('/dev/full', 'w', encoding='utf-8') as file:
         done = subprocess.run([KMB, 'gaps', path], stdout=file, check=False,
                               stderr=subprocess.PIPE, encoding='utf-8')
