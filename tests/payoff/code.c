@@ -167,6 +167,8 @@ static void launches_of_the_same_code_are_matched_by_it(void) {
        "launches of 100.0 ns",
        "\"code_launches\": 3,\n \"unknown_launches\": 0,\n "
        "\"other_code_launches\": 0");
+  says(payoff, "block 128 × 1 × 1, scaled, code 0a0000000000 as measured\n",
+       "**Payoff of ", "\"scaled\": true}");
   says(payoff, ", left as they were, code unknown\n", "**Payoff of ",
        "\"total_ns\": 320, \"code\": \"same\", \"hashes\": [\"0a" ZEROS
        "\"], \"scaled\": true}");
@@ -221,6 +223,7 @@ static void a_step_of_other_code_predicts_nothing(void) {
   REQUIRE_EQ(sum.flags, KMB_PAYOFF_SHAPES_KNOWN);
   REQUIRE_EQ(sum.other_code_launches, 5);
   REQUIRE_EQ(sum.launches, 5);
+  REQUIRE_EQ(kmb_payoff_note_count(payoff), 0);
   REQUIRE(sum.predicted_high_ns == 0);
   REQUIRE_HAS(sum.verdict, "unknown: the step ran other code than was "
                            "measured, in all 5 launches; ");
@@ -237,6 +240,12 @@ static void a_step_of_other_code_predicts_nothing(void) {
               "in all 3 launches with grid 64 × 1 × 1, block 128 × 1 × 1; ");
   REQUIRE_EQ(shape_of(payoff, 8).flags, 0);
   kmb_payoff_destroy(payoff);
+  /* No launch has the measured shape; none has its code, and that counts. */
+  begin(&s, shaped, old, 1, step, 2);
+  set_shape(&s.change, 65);
+  payoff = end(&s);
+  REQUIRE_HAS(summary_of(payoff).verdict, "in all 5 launches; ");
+  kmb_payoff_destroy(payoff);
   /* Or where several names matched. */
   const row others[] = {{"k", 64, "01", "0b"}, {"q", 64, "01", "0b"}};
   begin(&s, SHAPED "1,1,64,1,1,128,1,1,7,k\n2,1,64,1,1,128,1,1,7,q\n", old, 1,
@@ -249,6 +258,25 @@ static void a_step_of_other_code_predicts_nothing(void) {
   begin(&s, SHAPED "1,1,64,1,1,128,1,1,7,k\n", old, 1, step, 1);
   payoff = end(&s);
   REQUIRE_HAS(summary_of(payoff).verdict, "measured, in 1 launch; ");
+  kmb_payoff_destroy(payoff);
+}
+
+/* What is left for its shape and what for its code is counted apart. */
+static void shape_and_code_are_counted_apart(void) {
+  const row old[] = {{"k", 64, "01", "0a"}};
+  const row step[] = {{"k", 64, "01", "0a"}, {"k", 9, "01", "0b"}};
+  scene s;
+  begin(&s,
+        SHAPED "1000,100,64,1,1,128,1,1,7,k\n2000,200,8,1,1,128,1,1,7,k\n"
+               "3000,400,9,1,1,128,1,1,7,k\n4000,400,9,1,1,128,1,1,7,k\n",
+        old, 1, step, 2);
+  set_shape(&s.change, 64);
+  kmb_payoff *payoff = end(&s);
+  REQUIRE_EQ(summary_of(payoff).launches, 1);
+  REQUIRE_EQ(summary_of(payoff).other_launches, 1);
+  REQUIRE_EQ(summary_of(payoff).other_code_launches, 2);
+  REQUIRE(notes(payoff, "1 launch of the name that matches, 200.0 ns in sum"));
+  REQUIRE(notes(payoff, "2 launches that match by name, 800.0 ns in sum"));
   kmb_payoff_destroy(payoff);
 }
 
@@ -354,6 +382,7 @@ static void without_shapes_the_name_is_looked_up(void) {
   begin(&s, unshaped, old, 1, step, 2);
   kmb_payoff *payoff = end(&s);
   REQUIRE_EQ(summary_of(payoff).code_launches, 2);
+  REQUIRE_STR(shape_of(payoff, 0).code, "0a" ZEROS);
   kmb_payoff_destroy(payoff);
   const row mixed[] = {{"k", 64, "01", "0a"}, {"k", 8, "01", "0b"}};
   begin(&s, unshaped, old, 1, mixed, 2);
@@ -380,6 +409,14 @@ static void names_are_those_of_either_spelling(void) {
    * one, or nobody knows. */
   const row both[] = {{"_Z3olds", 64, "01", "0a"}, {"m", 64, "01", "0b"}};
   begin(&s, shaped, both, 2, step, 1);
+  set_shape(&s.change, 64);
+  payoff = end(&s);
+  REQUIRE_EQ(summary_of(payoff).unknown_launches, 3);
+  kmb_payoff_destroy(payoff);
+  const row twins[] = {{"_Z3olds", 64, "01", "0a"}, {"m", 64, "01", "0a"}};
+  begin(&s, shaped, twins, 2, step, 1);
+  s.change.kernel = NULL;
+  s.params.kernel = "k";
   set_shape(&s.change, 64);
   payoff = end(&s);
   REQUIRE_EQ(summary_of(payoff).unknown_launches, 3);
@@ -428,6 +465,16 @@ static void code_tells_kernels_of_several_names_apart(void) {
   REQUIRE_EQ(summary_of(payoff).candidates, 2);
   REQUIRE_EQ(summary_of(payoff).launches, 2);
   REQUIRE_NEAR(summary_of(payoff).gain_ns, 300, 1e-9);
+  kmb_payoff_destroy(payoff);
+  /* Two of three may be it. */
+  begin(&s,
+        SHAPED "1,1,64,1,1,128,1,1,7,k1\n2,1,8,1,1,128,1,1,7,k2\n"
+               "3,1,9,1,1,128,1,1,7,k3\n",
+        old, 1, step, 1);
+  s.params.kernel = "k";
+  payoff = end(&s);
+  REQUIRE_EQ(summary_of(payoff).candidates, 3);
+  REQUIRE_HAS(summary_of(payoff).verdict, "unknown: 2 kernels match");
   kmb_payoff_destroy(payoff);
   /* Both may be it. */
   begin(&s, two, old, 1, step + 1, 1);
@@ -506,10 +553,11 @@ static void what_a_capture_did_not_see_is_said(void) {
 static void a_comparison_of_the_same_code_is_said(void) {
   static const char all[] = ", \"code_omitted\": 0, \"code_unseen\": 0";
   const row same[] = {{"k", 64, "01", "0a"}}, other[] = {{"k", 64, "01", "0b"}};
+  const row bare[] = {{"k", 64, "", ""}};
   kmb_trace *trace = load(unshaped);
   kmb_results *old = list_with(same, 1, all);
-  for (int i = 0; i < 2; i++) {
-    kmb_results *fresh = list_with(i ? other : same, 1, all);
+  for (int i = 0; i < 3; i++) {
+    kmb_results *fresh = list_with(i == 1 ? other : i ? bare : same, 1, all);
     kmb_payoff_change change = kmb_payoff_change_init();
     kmb_payoff_params p = kmb_payoff_params_init();
     REQUIRE_OK(
@@ -517,7 +565,7 @@ static void a_comparison_of_the_same_code_is_said(void) {
     REQUIRE(change.before == first_of(old) && change.after == first_of(fresh));
     p.kernel = "k";
     kmb_payoff *payoff = evaluate(trace, &change, &p);
-    REQUIRE_EQ(!(summary_of(payoff).flags & KMB_PAYOFF_SAME_CODE), i);
+    REQUIRE_EQ(!(summary_of(payoff).flags & KMB_PAYOFF_SAME_CODE), i > 0);
     REQUIRE_EQ(notes(payoff, "compares the same code"), !i);
     if (!i)
       says(payoff, "compares the same code", "compares the same code",
@@ -665,6 +713,7 @@ int main(void) {
   RUN(launches_of_the_same_code_are_matched_by_it);
   RUN(launches_of_other_code_are_left_as_they_were);
   RUN(a_step_of_other_code_predicts_nothing);
+  RUN(shape_and_code_are_counted_apart);
   RUN(several_codes_of_a_name_and_shape_are_listed);
   RUN(unknown_code_leaves_it_to_name_and_shape);
   RUN(images_tell_it_where_instructions_are_not_known);
