@@ -100,6 +100,18 @@ static kmb_status check_shapes(const kmb_payoff_params *p) {
                      "kmb_payoff_params");
 }
 
+static kmb_status check_listed(const kmb_payoff_params *p) {
+  for (uint64_t i = 0; i < p->listed_count; i++) {
+    if (p->listed && p->listed[i]) continue;
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_payoff_params: of %llu results that list code number "
+                     "%llu is NULL",
+                     (unsigned long long)p->listed_count,
+                     (unsigned long long)i);
+  }
+  return KMB_OK;
+}
+
 static kmb_status read_params(const kmb_payoff_params *params,
                               kmb_payoff_params *copy, kmbi_memory *memory) {
   *copy = kmb_payoff_params_init();
@@ -123,7 +135,8 @@ static kmb_status read_params(const kmb_payoff_params *params,
                        "taken",
                        copy->added_ns, MOST_ADDED);
   copy->hooks = NULL;
-  return status ? status : check_shapes(copy);
+  if (!status) status = check_shapes(copy);
+  return status ? status : check_listed(copy);
 }
 
 /* Which launches. */
@@ -368,7 +381,8 @@ static kmb_status evaluate(kmb_payoff *payoff) {
   if (!status) status = find_candidates(payoff);
   if (!status) status = check_device(payoff);
   if (status) return status;
-  bool one = s->candidates == 1 || payoff->params.flags & KMB_PAYOFF_ALL_NAMES;
+  bool one =
+      payoff->live_names <= 1 || payoff->params.flags & KMB_PAYOFF_ALL_NAMES;
   if (one) status = kmbi_payoff_choose_shape(payoff);
   if (status) return status;
   bool chosen =
@@ -409,7 +423,16 @@ static kmb_payoff *create(const kmb_trace *trace,
   payoff->select.params = kmb_gaps_params_init();
   payoff->select.params.kernel = payoff->params.kernel;
   payoff->select.params.range = payoff->params.range;
+  kmbi_payoff_code_init(payoff);
   return payoff;
+}
+
+/* What need not outlive the evaluation. */
+static void forget(kmb_payoff *payoff) {
+  payoff->select.trace = NULL;
+  payoff->change.before = payoff->change.after = NULL;
+  payoff->params.code = NULL;
+  payoff->params.listed = NULL;
 }
 
 kmb_status kmb_payoff_evaluate(const kmb_trace *trace,
@@ -433,7 +456,7 @@ kmb_status kmb_payoff_evaluate(const kmb_trace *trace,
     status = no_memory();
   else
     status = evaluate(payoff);
-  if (payoff) payoff->select.trace = NULL; /* it need not outlive this */
+  if (payoff) forget(payoff);
   if (status) {
     kmb_payoff_destroy(payoff);
     return status;
@@ -446,6 +469,7 @@ void kmb_payoff_destroy(kmb_payoff *payoff) {
   if (!payoff) return;
   const kmbi_memory memory = payoff->memory;
   const kmb_gaps *select = &payoff->select;
+  kmbi_payoff_code_release(payoff);
   kmbi_free(&memory, select->is_target, payoff->names, 1);
   kmbi_free(&memory, select->windows, select->window_count,
             sizeof(kmbi_window));

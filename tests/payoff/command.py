@@ -182,6 +182,84 @@ def shapes(check, folder, document):
                   '--shape cannot be "%s"' % wrong)
 
 
+def row(name, shape, code):
+    return {'name': name, 'launches': 1, 'grid': shape[0], 'block': shape[1],
+            'dynamic_shared_bytes': 0, 'sha256': '11' * 32, 'code_offset': 0,
+            'code_bytes': 1, 'code_sha256': code * 32}
+
+
+def code(check, folder, document):
+    """What the step ran, from one result or several, and files that are none.
+    The trace has the name as people write it, code objects have it mangled."""
+    shape, other = [[1, 2, 3], [4, 5, 6]], [[7, 2, 3], [4, 5, 6]]
+    kernel = 'gemm(float*)'
+    old = copy.deepcopy(document['results'][0])
+    old['ops'] = [dict(old['ops'][0], name=kernel, grid=shape[0],
+                       block=shape[1])]
+    old['code'] = [row('_Z4gemmPf', shape, 'aa')]
+    old['code_omitted'] = old['code_unseen'] = 0
+    new = dict(changed(old, 'new', 0.5), code=[row('_Z4gemmPf', shape, 'ab')])
+    both = write(folder, 'code.json', dict(document, results=[old, new]))
+    trace = write(folder, 'code_step.json', step(kernel, [shape, other]))
+
+    def ran(name, *codes):
+        return lines(folder, name, [
+            dict(document, results=[dict(old, code=[row('_Z4gemmPf', s, c)])])
+            for s, c in codes])
+    same = ran('same.jsonl', (other, 'bb'), (shape, 'aa'))
+    for words, by_code, others in (
+            ([both, '--code', same], 10, 10),
+            ([both, '--code', same, '--all-shapes'], 10, 10),
+            ([both, '--code', ran('one.json', (other, 'bb')), '--all-shapes'],
+             0, 10),
+            (['--ratio', '0.5', '--kernel', '^gemm', '--all-shapes', '--code',
+              same], 0, 0)):
+        got = json.loads(check.run([trace] + words + ['--json'], 0))
+        if [got['code_launches'], got['other_code_launches']] != \
+                [by_code, others] or 'same_code' in got:
+            print('%s: %r' % (words, got))
+            check.bad += 1
+    check.run([trace, both, '--code', same], 0,
+              'code                      aaaaaaaaaaaa, as measured in 10 of 10')
+    check.run([trace, both, '--code', ran('other.json', (shape, 'ab'))], 0,
+              'unknown: the step ran other code')
+    check.run([trace, both, '--code', same, '--candidate', old['name']], 0,
+              'unknown: the step ran other code')
+    # Of a comparison it is the candidate's code that is the new one.
+    twice = dict(document, results=[old, dict(new, code=old['code'])])
+    check.run([trace, write(folder, 'twice.json', twice)], 0,
+              'compares the same code')
+    for pair, said in (([old, new], False),
+                       (twice['results'], True)):
+        made = write(folder, 'compared_code.json', {
+            'schema': 'kmb-comparison', 'version': 1, 'baseline': 0,
+            'rows': [{'name': 'old'}, {'name': 'new', 'ratio': 0.5}],
+            'document': dict(document, results=pair)})
+        got = json.loads(check.run([trace, made, '--json'], 0))
+        if got.get('same_code', False) != said:
+            print('a comparison: %r' % got)
+            check.bad += 1
+    # Files that are none.
+    check.run([trace, both, '--code'], 1, 'needs a value')
+    check.run([trace, both, '--code', os.path.join(folder, 'absent')], 1,
+              'absent: No such file')
+    bare = write(folder, 'bare.json', dict(document,
+                                           results=[document['results'][0]]))
+    check.run([trace, both, '--code', bare], 2,
+              'bare.json: its results list no code: capture')
+    check.run([trace, both, '--code', trace], 2, 'code_step.json')
+    with open(same, encoding='utf-8') as file:
+        text = file.read()
+    check.run([trace, both, '--code', write(folder, 'cut1', text[:50])], 2,
+              'cut1')
+    check.run([trace, both, '--code', write(folder, 'cut2', text[:-50])], 2,
+              'starts in line 2 has no end')
+    wrong = dict(document, results=[dict(old, code=[dict(
+        row('k', shape, 'aa'), sha256='x')])])
+    check.run([trace, both, '--code', write(folder, 'wrong.json', wrong)], 2,
+              '64 hexadecimal digits')
+
+
 def at(result, name, factor, **axes):
     made = changed(result, name, factor)
     made['axes'] = [{'key': k, 'value': v} for k, v in axes.items()]
@@ -304,6 +382,7 @@ def main():
         trace = sources(check, folder, copy.deepcopy(document))
         sweeps(check, folder, document, trace)
         shapes(check, folder, document)
+        code(check, folder, document)
         refusals(check, folder, trace)
     return 1 if check.bad else 0
 

@@ -480,6 +480,10 @@ static void a_comparison_is_a_change(void) {
   REQUIRE_OK(kmb_payoff_change_compared(comparison, 1, &change));
   REQUIRE_STR(change.name, "half");
   REQUIRE(change.ratio == row.ratio);
+  REQUIRE(change.after == row.result);
+  REQUIRE_OK(kmb_comparison_row(comparison, 0, &row));
+  REQUIRE(change.before == row.result);
+  REQUIRE_OK(kmb_comparison_row(comparison, 1, &row));
   REQUIRE(!(row.flags & KMB_ROW_INTERVAL) ||
           (change.low == row.low && change.high == row.high));
   REQUIRE(change.flags & KMB_PAYOFF_HAS_ISOLATED && change.isolated_ns > 0);

@@ -276,6 +276,11 @@ def a_change_is_shown_in_a_step(folder):
     assert text.count('**Payoff of') == text.count('of odd:**') == 2, text
     text = report(folder, 'md', path, *words, '--added', '100000')
     assert 'calls of the host took less than what' in text, text
+    ran = write(folder, 'ran', {'code': [{
+        'name': 'a', 'launches': 10, 'grid': [1, 1, 1], 'block': [1, 1, 1],
+        'dynamic_shared_bytes': 0}]})
+    text = report(folder, 'md', path, *words, '--code', ran)
+    assert text.count("the step's code is given") == 4, text
     out = os.path.join(folder, 'step.md')
     for more, want, said in (
             ((RESULT, *words), 1, 'there are 1 results'),
@@ -300,6 +305,9 @@ def a_change_is_shown_in_a_step(folder):
             ((path, '--step', step, '--kernel', ''), 1, '--kernel is empty'),
             ((path, *words[2:]), 1, 'need --step'),
             ((path, '--any-device'), 1, 'need --step'),
+            ((path, '--code', ran), 1, 'need --step'),
+            ((path, *words, '--code', path), 2, 'list no code'),
+            ((path, *words, '--code', step), 2, 'step.json'),
             ((path, '--all-shapes'), 1, 'need --step'),
             ((path, '--shape', '1x1x1,1x1x1'), 1, 'need --step'),
             ((path, *words, '--shape', '1x1'), 1, '--shape cannot be "1x1"'),

@@ -24,6 +24,9 @@ void payoff_help(FILE *to) {
       "  --shape SHAPE     only launches of this grid (in blocks) and block:\n"
       "                    GXxGYxGZ,BXxBYxBZ; else those of the old result\n"
       "  --all-shapes      launches of any grid and block\n"
+      "  --code FILE       results that list the code that the step ran: what "
+      "ran\n"
+      "                    other code than the old result's is left as it was\n"
       "  --range NAME      a step is a range of this name\n"
       "  --candidate NAME  the new one, where files hold several\n"
       "  --baseline NAME   the old one\n"
@@ -116,7 +119,7 @@ static int read_ratio(const options *o, kmb_payoff_change *change) {
 
 int payoff_main(int argc, char **argv) {
   options o = {.json = false};
-  results_file files[2] = {{.count = 0}, {.count = 0}};
+  results_file files[3] = {{.count = 0}, {.count = 0}, {.count = 0}};
   kmb_payoff_change change = kmb_payoff_change_init();
   kmb_trace *trace = NULL;
   kmb_payoff *payoff = NULL;
@@ -124,6 +127,8 @@ int payoff_main(int argc, char **argv) {
   if (!code)
     code = o.ratio ? read_ratio(&o, &change)
                    : read_change(&o.choice, files, &change);
+  if (!code && o.choice.code)
+    code = read_step_code(o.choice.code, &files[2], &o.params);
   if (!code) code = load_trace(&o.step, &trace);
   if (!code)
     code = report(kmb_payoff_evaluate(trace, &change, &o.params, &payoff));
@@ -134,7 +139,7 @@ int payoff_main(int argc, char **argv) {
                       : kmb_payoff_write_text(payoff, write_file, stdout));
   kmb_payoff_destroy(payoff);
   kmb_trace_destroy(trace);
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 3; i++)
     results_free(&files[i]);
   if (fflush(stdout) && !code) {
     fputs("kmb: cannot write the output\n", stderr);

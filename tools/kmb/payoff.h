@@ -16,6 +16,7 @@ typedef struct payoff_choice {
   const char *baseline, *candidate; /* names; NULL: not said */
   const char *axes[PAYOFF_AXES];    /* KEY=VALUE */
   int axis_count;
+  const char *code; /* a file that lists what the step ran; NULL: none */
 } payoff_choice;
 
 /* The change between two results of the files, or that of a comparison; its
@@ -42,6 +43,11 @@ int change_of_results(const char *command, const payoff_choice *o,
                       kmb_payoff_change *change);
 /* Lists the candidates of the files' comparisons on stderr. */
 void list_candidates(const results_file *files, int count);
+/* --code: results that list what the step ran; `file` is to be freed in any
+ * case, after the parameters' use. An exit status, reported. */
+int read_step_code(const char *path, results_file *file,
+                   kmb_payoff_params *params);
+
 /* What a comparison says of a row. An exit status, reported. */
 int change_of_row(const char *command, const results_file *f,
                   const results_comparison *c, size_t row,

@@ -82,6 +82,7 @@ int change_of_row(const char *command, const results_file *f,
   bool interval =
       number_of(object, "low", &low) && number_of(object, "high", &high);
   change->name = row_name(c, row);
+  change->after = f->items[c->first + row];
   change->ratio = ratio;
   change->low = interval ? low : 0;
   change->high = interval ? high : 0;

@@ -62,6 +62,7 @@ int take_payoff_option(const char *command, int argc, char **argv, int *at,
     const char **value;
   } rows[] = {{"--kernel", &params->kernel},
               {"--range", &params->range},
+              {"--code", &choice->code},
               {"--baseline", &choice->baseline},
               {"--candidate", &choice->candidate},
               {"--added", &added},

@@ -9,10 +9,10 @@ void report_help(FILE *to) {
   fputs("usage: kmb report RESULT.json... [--title TEXT] [--plots N]\n"
         "                  [--step TRACE [--kernel REGEX] [--range NAME] "
         "[--format F]\n"
-        "                  [--all-names] [--all-shapes | --shape SHAPE] "
-        "[--added NS]\n"
-        "                  [--candidate NAME] [--baseline NAME] [--axis "
-        "KEY=VALUE]...\n"
+        "                  [--code FILE] [--all-names] [--all-shapes | --shape "
+        "SHAPE]\n"
+        "                  [--added NS] [--candidate NAME] [--baseline NAME]\n"
+        "                  [--axis KEY=VALUE]...\n"
         "                  [--any-device]]\n"
         "                  -o FILE.md|FILE.html\n"
         "\n"
@@ -35,6 +35,7 @@ void report_help(FILE *to) {
         "  --kernel REGEX  launches to scale, if the result does not name its "
         "kernel\n"
         "  --range NAME    a step is a range of this name\n"
+        "  --code FILE     results that list the code that the step ran\n"
         "  --format F      what TRACE is, as for kmb gaps\n"
         "  --all-names     REGEX may match several kernels\n"
         "  --shape SHAPE   only launches of this grid and block: "
@@ -94,7 +95,7 @@ static bool steps_without(const options *o) {
   const kmb_payoff_params *p = &o->step.params;
   return !o->step.trace.path &&
          (p->kernel || p->range || p->flags || p->added_ns > 0 ||
-          is_any_chosen(&o->step.choice) ||
+          o->step.choice.code || is_any_chosen(&o->step.choice) ||
           o->step.trace.trace.format != KMB_TRACE_AUTO);
 }
 
@@ -112,9 +113,9 @@ static int read_options(int argc, char **argv, options *o) {
     if (code) return code;
   }
   if (steps_without(o))
-    return usage(name, "--kernel, --range, --format, --all-names, --shape, "
-                       "--all-shapes, --baseline, --candidate, --axis, --added "
-                       "and --any-device need --step");
+    return usage(name, "--kernel, --range, --code, --format, --all-names, "
+                       "--shape, --all-shapes, --baseline, --candidate, "
+                       "--axis, --added and --any-device need --step");
   if (o->out && o->path_count) return EXIT_DONE;
   return usage(name, "results and -o FILE.md or FILE.html are needed");
 }

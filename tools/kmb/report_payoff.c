@@ -88,13 +88,19 @@ static int none_meant(const report_data *data) {
 }
 
 int report_payoff(document *d, const report_data *data,
-                  const report_step *step) {
+                  const report_step *asked) {
+  report_step own = *asked;
+  const report_step *step = &own;
   kmb_trace *trace = NULL;
   report_written written = {0};
+  results_file ran = {.count = 0};
   bool compared = false;
   char text[128];
   if (!step->trace.path) return EXIT_DONE;
-  int code = load_trace(&step->trace, &trace);
+  int code = step->choice.code
+                 ? read_step_code(step->choice.code, &ran, &own.params)
+                 : EXIT_DONE;
+  if (!code) code = load_trace(&step->trace, &trace);
   document_heading(d, 2, "Payoff");
   for (int i = 0; i < data->file_count; i++) {
     const results_file *f = &data->files[i];
@@ -105,6 +111,7 @@ int report_payoff(document *d, const report_data *data,
   }
   if (!code && !compared) code = of_two(d, data, trace, step);
   kmb_trace_destroy(trace);
+  results_free(&ran);
   if (!code && compared && !written.meant && is_any_chosen(&step->choice))
     code = none_meant(data);
   if (compared && !written.count)
