@@ -14,6 +14,7 @@ usage: payoff_step.py measure KERNELS FOLDER    recordings, results, times
 import gc
 import glob
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -24,10 +25,14 @@ import time
 SHAPES = {'wide': (4, 4096, 14336, 8, 2048), 'small': (4, 1024, 3584, 2, 256)}
 MODES = ['eager', 'graph']
 TOKENS, HEAD = 8, 128
-# What is measured in turns: rounds; steps of each kind a round, and of them a
-# recording. The host's speed can change by half within seconds, so that a round
-# is short and each predicts for itself.
-ROUNDS, STEPS, RECORDED = {'eager': 12, 'graph': 4}, 16, 6
+# What is measured in turns: rounds in which the host kept its speed, at least
+# and at most as many, steps of each kind a round, and of them a recording. The
+# host's speed can change by half within seconds, so that a round is short and
+# each predicts for itself.
+STEADY, LEAST, MOST, STEPS, RECORDED = 10, 5, 120, 8, 6
+# Addresses that a kernel is measured alone at: its weights are in as many
+# places in the step, and a load from memory takes longer from some of them.
+PLACES = {'norm': 8, 'down': 4}
 # Kernel: threads of a block; rows a warp has of the weights.
 NORMS = {'step_norm_fast': 1024, 'step_norm_mid': 128, 'step_norm_slow': 32,
          'step_norm_slowest': 32}
@@ -38,6 +43,9 @@ SWAPS = [('down', 'step_down_slow'), ('down', 'step_down_fast'),
          ('down', 'step_down_faster'), ('norm', 'step_norm_fast'),
          ('norm', 'step_norm_slow'), ('norm', 'step_norm_slowest')]
 BAR_PCT = 3
+# How far apart the host's parts of two steps of the same calls may be, in parts
+# of the step, where it has kept its speed.
+STEADY_PCT = 2
 # A recorded step that is longer than the others by more than this was disturbed
 # and is none of those that are predicted: medians are compared.
 DISTURBED_PCT = 10
@@ -91,6 +99,21 @@ class Kit:
     def wait(self):
         if not self.dry:
             self.torch.cuda.synchronize()
+
+    def mark(self):
+        """What says when the device comes to it."""
+        return HostMark() if self.dry else self.torch.cuda.Event(
+            enable_timing=True)
+
+
+class HostMark:
+    """An event of a device that is the host."""
+
+    def record(self):
+        self.at = time.perf_counter_ns()
+
+    def elapsed_time(self, later):
+        return (later.at - self.at) / 1e6
 
 
 class Step:
@@ -161,9 +184,11 @@ class Measurement:
 
     def __init__(self, path, folder):
         self.kit, self.folder = Kit(path), folder
+        self.marks = [self.kit.mark() for _ in range(2)]
         self.report = self.kit.front.about(
             torch=self.kit.torch.__version__, dry=self.kit.dry, alone={},
             steps=[], errors={}, failed=[])
+        self.tensors = {}
 
     def file(self, *parts):
         return os.path.join(self.folder, '-'.join(parts) + '.json')
@@ -177,14 +202,20 @@ class Measurement:
         self.kit.front.save(self.file('measured'), self.report)
 
     def timed(self, call, count):
-        """Each step's whole time, and the host's part before it waits."""
+        """Each step's time on the device, as its trace has it; the host's part
+        before it waits; and its time with the wait for it, which gets longer
+        the longer the host slept."""
         took = []
         for _ in range(count):
             begin = time.perf_counter_ns()
+            self.marks[0].record()
             call()
+            self.marks[1].record()
             enqueued = time.perf_counter_ns()
             self.kit.wait()
-            took.append((time.perf_counter_ns() - begin, enqueued - begin))
+            end = time.perf_counter_ns()
+            took.append((1e6 * self.marks[0].elapsed_time(self.marks[1]),
+                         enqueued - begin, end - begin))
         return took
 
     def record(self, call, to):
@@ -200,7 +231,7 @@ class Measurement:
             took += self.timed(call, 1)
             recording.end()
         recording.finish(to)
-        leave_out(to, 'step', disturbed([whole for whole, _ in took]))
+        leave_out(to, 'step', disturbed([one[0] for one in took]))
         return took
 
     def profile(self, call, to):
@@ -218,30 +249,46 @@ class Measurement:
 
     def alone(self, shape, kind, name):
         """One kernel as the step has it: its weights cold, its input just
-        written, its output where the layer before had its own."""
+        written, its output where the layer before had its own. In each place,
+        and the one in the middle is kept."""
         kit = self.kit
         _, width, inner, _, _ = SHAPES[shape]
-        out = kit.torch.empty(TOKENS, width, dtype=kit.dtype, device=kit.where)
-        if kind == 'norm':
-            args = (kit.new(TOKENS, width), kit.new(width), out)
+        size = width if kind == 'norm' else inner
 
-            def fn(x, weights, out):
+        def fn(x, weights, out):
+            if kind == 'norm':
                 kit.norm(name, x, weights, out)
-        else:
-            args = (kit.new(TOKENS, inner), kit.new(width, inner), out)
-
-            def fn(x, weights, out):
+            else:
                 kit.down(name, weights, x, out)
 
-        result = kit.kmb.bench(fn, args, name=name, warm=['x', 'out'],
-                               outputs=['out'],
-                               max_wall_ms=200 if kit.dry else 0)
+        results = []
+        for args in self.places(shape, kind, size):
+            results.append(kit.kmb.bench(
+                fn, args, name=name, warm=['x', 'out'], outputs=['out'],
+                max_wall_ms=200 if kit.dry else 0))
+        results.sort(key=lambda r: r.time_us)
+        result = results[(len(results) - 1) // 2]
         kit.kmb.save(self.file('alone', shape, name), result)
         self.report['alone'].setdefault(shape, {})[name] = {
             'us': result.time_us, 'timer': result['timer'],
-            'cache': result['cache_state'], 'mode': result['launch_mode']}
-        print('%s %-18s %8.3f us alone' % (shape, name, result.time_us),
-              flush=True)
+            'cache': result['cache_state'], 'mode': result['launch_mode'],
+            'places_us': [r.time_us for r in results]}
+        print('%s %-18s %8.3f us alone (%.3f to %.3f)' % (
+            shape, name, result.time_us, results[0].time_us,
+            results[-1].time_us), flush=True)
+
+    def places(self, shape, kind, size):
+        """The same tensors for every version of a kernel."""
+        kit, key = self.kit, (shape, kind)
+        if key not in self.tensors:
+            width = SHAPES[shape][1]
+            weights = (width,) if kind == 'norm' else (width, size)
+            self.tensors[key] = [(
+                kit.new(TOKENS, size), kit.new(*weights),
+                kit.torch.empty(TOKENS, width, dtype=kit.dtype,
+                                device=kit.where))
+                for _ in range(1 if kit.dry else PLACES[kind])]
+        return self.tensors[key]
 
     def check(self, shape):
         """Each version against PyTorch, at this shape's sizes."""
@@ -269,33 +316,34 @@ class Measurement:
 
     def swap(self, step, shape, mode, base, kind, name):
         """Rounds: the old step recorded, both measured in turns."""
-        key = '%s-%s' % (shape, mode)
+        key, rounds = '%s-%s' % (shape, mode), []
         call = step.call(mode, dict(OLD, **{kind: name}))
-        rounds, steps = (2, 5) if self.kit.dry else (ROUNDS[mode], STEPS)
-        took = {'recorded': [], 'old': [], 'new': []}
+        least, most = (2, 2) if self.kit.dry else (LEAST, MOST)
         for one in (base, call):
-            self.timed(one, steps)
-        for turn in range(rounds):
+            self.timed(one, STEPS)
+        while len(rounds) < least or (
+                len(rounds) < most and len(steady_of(rounds)[0]) < STEADY):
+            took = {'recorded': self.record(
+                base, self.file('step', key, name, str(len(rounds))))}
             order = [('old', base), ('new', call)]
-            took['recorded'].append(self.record(
-                base, self.file('step', key, name, str(turn))))
-            for which, one in order if turn % 2 else reversed(order):
+            for which, one in order if len(rounds) % 2 else reversed(order):
                 self.timed(one, 2)
-                took[which].append(self.timed(one, steps))
+                took[which] = self.timed(one, STEPS)
+            rounds.append({which: {
+                'device_ns': [one[0] for one in took[which]],
+                'host_ns': [one[1] for one in took[which]],
+                'whole_ns': [one[2] for one in took[which]]}
+                           for which in took})
         self.record(call, self.file('swapped', key, name))
         row = {'shape': shape, 'mode': mode, 'kind': kind, 'name': name,
-               'rounds': [{which: {
-                   'whole_ns': [w for w, _ in turn[which]],
-                   'host_ns': [h for _, h in turn[which]]} for which in turn}
-                          for turn in [dict(zip(took, t))
-                                       for t in zip(*took.values())]]}
+               'rounds': rounds}
         for which in ('old', 'new'):
             row[which + '_ns'] = self.kit.front.middle(
-                [w for turn in took[which] for w, _ in turn])
+                [one for turn in rounds for one in turn[which]['device_ns']])
         self.report['steps'].append(row)
-        print('%s %-18s %10.1f -> %10.1f us a step' % (
-            key, name, row['old_ns'][0] / 1e3, row['new_ns'][0] / 1e3),
-            flush=True)
+        print('%s %-18s %10.1f -> %10.1f us a step, %d rounds of %d' % (
+            key, name, row['old_ns'][0] / 1e3, row['new_ns'][0] / 1e3,
+            len(steady_of(rounds)[0]), len(rounds)), flush=True)
 
     def one_mode(self, step, shape, mode):
         key = '%s-%s' % (shape, mode)
@@ -407,13 +455,28 @@ def payoff(kmb, *arguments):
     return said, ''
 
 
-def added_of(rounds, calls):
-    """What recording added to each of so many calls of the host: the median
-    over rounds of what the host's part of the old step took longer."""
-    more = [statistics.median(r['recorded']['host_ns']) -
-            statistics.median(r['old']['host_ns'])
-            for r in rounds if r['recorded']['host_ns']]
-    return max(0, statistics.median(more)) / calls if more and calls else 0
+def host_of(times, which):
+    return statistics.median(times[which]['host_ns'])
+
+
+def steady_of(rounds):
+    """Rounds in which the host kept its speed, and what recording added to its
+    part of a step. The same calls are made for the old step and the new one: a
+    round in which their parts of the host are apart compares two hosts, and so
+    does one in which recording added another time than in the others."""
+    def same(times, apart):
+        return 100 * abs(apart) <= STEADY_PCT * statistics.median(
+            times['old']['device_ns'])
+
+    def more(times):
+        return host_of(times, 'recorded') - host_of(times, 'old')
+
+    kept = [r for r in rounds
+            if same(r, host_of(r, 'new') - host_of(r, 'old'))]
+    if not kept or not all(r['recorded']['host_ns'] for r in kept):
+        return kept, 0  # nothing was recorded: there is no GPU
+    added = statistics.median(more(r) for r in kept)
+    return [r for r in kept if same(r, more(r) - added)], max(0, added)
 
 
 def calls_of(path):
@@ -429,37 +492,55 @@ def calls_of(path):
 
 
 def round_of(said, times):
-    """A round: the new step as predicted, and as it was. A step is recorded
-    from its first operation to its last, and measured with the host's wait for
-    it: what is taken over is how much longer or shorter it gets."""
-    old, new = (statistics.median(times[which]['whole_ns'])
-                for which in ('old', 'new'))
+    """A round: the new step as predicted, and as it was. What is taken over is
+    how much longer or shorter the step gets."""
+    def of(which, what):
+        return statistics.median(times[which][what])
 
     def moved(key):
         return (said.get(key, said['predicted_ns']) - said['step_ns']) / \
             said['steps']
 
+    old, new = of('old', 'device_ns'), of('new', 'device_ns')
+    whole = of('old', 'whole_ns') + moved('predicted_ns')
     return {'old_ns': old, 'new_ns': new,
             'predicted_ns': old + moved('predicted_ns'),
             'low_ns': old + moved('predicted_low_ns'),
             'high_ns': old + moved('predicted_high_ns'),
-            'off_pct': 100 * ((old + moved('predicted_ns')) / new - 1)}
+            'off_pct': 100 * ((old + moved('predicted_ns')) / new - 1),
+            'whole_off_pct': 100 * (whole / of('new', 'whole_ns') - 1)}
+
+
+def interval(values):
+    """Order statistics that hold the median with 95% at least; of fewer than
+    six values the ends, which hold it with less."""
+    x, n, least = sorted(values), len(values), 0
+    below = 0.5 ** n
+    while 2 * (below + math.comb(n, least + 1) * 0.5 ** n) <= 0.05:
+        least += 1
+        below += math.comb(n, least) * 0.5 ** n
+    return x[least], x[n - 1 - least]
 
 
 def judged(row, said, rounds):
-    """The bar: the median round within 3% of the measured step, or the
-    intervals of prediction and measurement meet."""
-    low = statistics.median(r['low_ns'] for r in rounds)
-    high = statistics.median(r['high_ns'] for r in rounds)
-    off = statistics.median(r['off_pct'] for r in rounds)
-    low += row['old_ns'][1] - row['old_ns'][0]
-    high += row['old_ns'][2] - row['old_ns'][0]
-    row.update(predicted_ns=statistics.median(
-        r['predicted_ns'] for r in rounds), predicted_low_ns=low,
-               predicted_high_ns=high, off_pct=off, bar_pct=BAR_PCT,
-               rounds=rounds,
-               ok=abs(off) <= BAR_PCT or (low <= row['new_ns'][2] and
-                                          high >= row['new_ns'][1]),
+    """The bar: the median round within 3% of the measured step, or the rounds
+    do not tell prediction and measurement apart. Rounds, for the steps of one
+    are not independent: the host's speed is one for all of them."""
+    off = [r['off_pct'] for r in rounds]
+    low, high = interval(off)
+    within = abs(statistics.median(off)) <= BAR_PCT
+    row.update({key: statistics.median(r[key] for r in rounds)
+                for key in ('predicted_ns', 'whole_off_pct')})
+    row.update(predicted_low_ns=statistics.median(r['low_ns'] for r in rounds),
+               predicted_high_ns=statistics.median(
+                   r['high_ns'] for r in rounds),
+               off_pct=statistics.median(off), off_low_pct=low,
+               off_high_pct=high, bar_pct=BAR_PCT, within=within,
+               ok=within or low <= 0 <= high, rounds=rounds,
+               **{which + '_ns': [statistics.median(of), *interval(of)]
+                  for which, of in (
+                      (w, [r[w + '_ns'] for r in rounds])
+                      for w in ('old', 'new'))},
                steps=said['steps'],
                recorded_step_ns=said['recorded_ns'] / said['steps'],
                relieved_step_ns=said['step_ns'] / said['steps'],
@@ -474,19 +555,26 @@ def predict_swap(kmb, row, named, dry):
     """Each round of a swap, from its own recording."""
     shape, key = row['shape'], '%s-%s' % (row['shape'], row['mode'])
     old, times = OLD[row['kind']], row.pop('rounds')
-    files = [named('step', key, row['name'], str(i)) for i in range(len(times))]
+    for i, one in enumerate(times):
+        one['file'] = named('step', key, row['name'], str(i))
+    row['rounds_measured'] = len(times)
+    times, added = steady_of(times)
+    row['why'] = '' if len(times) >= (1 if dry else LEAST) else \
+        'the host kept its speed in %d rounds of %d' % (
+            len(times), row['rounds_measured'])
+    if row['why']:
+        return
     how = [named('alone', shape, old), named('alone', shape, row['name']),
            '--range', 'step', '--kernel', '^%s$' % old]
     how += ['--any-device'] if dry else []
-    added = added_of(times, calls_of(files[0])) if os.path.exists(
-        files[0]) else 0
-    row['added_ns'] = added
-    how += ['--added', '%.1f' % added] if added > 0.1 else []
-    rounds, row['why'] = [], ''
-    for path, one in zip(files, times):
-        said, why = payoff(kmb, path, *how)
-        if why:
-            row['why'] = why
+    rounds = []
+    for one in times:
+        calls = calls_of(one['file']) if added else 0
+        row['added_ns'] = added / calls if calls else 0
+        said, row['why'] = payoff(kmb, one['file'], *how, *(
+            ['--added', '%.1f' % row['added_ns']]
+            if row['added_ns'] > 0.1 else []))
+        if row['why']:
             return
         rounds.append(round_of(said, one))
     judged(row, said, rounds)
@@ -516,13 +604,17 @@ def predict(kmb, folder):
             print('%-12s %-18s %s' % (key, row['name'], row['why']))
             continue
         print('%-12s %-18s ratio %.3f, step %9.1f us, predicted %9.1f, '
-              'measured %9.1f: %+.2f%%%s (rounds %+.1f to %+.1f%%, %.0f ns a '
-              'call)' % (
+              'measured %9.1f: %+.2f%%%s [%+.1f, %+.1f] (rounds %+.1f to %+.1f%%, '
+              'with the wait %+.1f%%, %.0f ns a call; %d of %d rounds)' % (
                   key, row['name'], row['ratio'], row['old_ns'][0] / 1e3,
                   row['predicted_ns'] / 1e3, row['new_ns'][0] / 1e3,
-                  row['off_pct'], '' if row['ok'] else '*',
+                  row['off_pct'], ('' if row['within'] else '~')
+                  if row['ok'] else '*', row['off_low_pct'],
+                  row['off_high_pct'],
                   min(r['off_pct'] for r in row['rounds']),
-                  max(r['off_pct'] for r in row['rounds']), row['added_ns']))
+                  max(r['off_pct'] for r in row['rounds']), row['whole_off_pct'],
+                  row['added_ns'], len(row['rounds']),
+                  row['rounds_measured']))
     report['profiler'] = {}
     for path in sorted(glob.glob(named('profiler', '*'))):
         said, why = payoff(kmb, path, '--ratio', '0.5', '--range', 'step',

@@ -9,6 +9,7 @@ Exit status: 1 if a figure missed its bar."""
 import csv
 import json
 import math
+import statistics
 import sys
 
 # Points of a percentage, for kernels of at least 50 us and below; share of
@@ -80,30 +81,42 @@ def is_kernel(name, of_ours):
                               name.startswith(of_ours + '('))
 
 
+def middle(kernels):
+    """One kernel of several launches of it: of each figure the middle."""
+    return {NAME: kernels[0][NAME], **{
+        m: statistics.median(k[m] for k in kernels)
+        for m in COMPARED if all(k.get(m) is not None for k in kernels)}}
+
+
 def matched(cold, ncu, why):
     """Each of ours with its kernel there, and why there is none. The tests'
-    own were launched in the same order; the product's is found by its name,
-    else it is the only other one."""
+    own were launched in the same order, once or several times over; the
+    product's is found by its name, else it is the only other one."""
     own = [r for r in ncu if is_own(r[NAME])]
     others = [r for r in ncu if not is_own(r[NAME])]
     ours = [r for r in cold if r['name'] != PRODUCT]
     pairs = []
     for row in cold:
+        other = None
         if row['name'] != PRODUCT:
-            other = own[ours.index(row)] if len(own) == len(ours) else None
-            reason = 'ncu saw %d kernels of the tests, not %d' % (
-                len(own), len(ours))
+            places = own[ours.index(row)::len(ours)]
+            reason = 'ncu saw %d kernels of the tests, not %d or times as ' \
+                'many' % (len(own), len(ours))
+            if own and len(own) % len(ours) == 0:
+                wrong = [k for k in places if row.get('kernel') and
+                         not is_kernel(k[NAME], row['kernel'])]
+                if wrong:
+                    reason = 'in its place ncu saw %s' % wrong[0][NAME]
+                else:
+                    other = middle(places)
         else:
             named = [r for r in others if is_kernel(r[NAME],
                                                     row.get('kernel'))]
-            other = named[0] if named else \
-                others[0] if len(others) == 1 else None
+            if not named and len({r[NAME] for r in others}) == 1:
+                named = others
+            other = middle(named) if named else None
             reason = 'ncu saw %d others, none of the name %s' % (
                 len(others), row.get('kernel'))
-        if other and is_own(other[NAME]) and row.get('kernel') and \
-                not is_kernel(other[NAME], row['kernel']):
-            reason = 'in its place ncu saw %s' % other[NAME]
-            other = None
         pairs.append((row, other, why or reason))
     return pairs
 

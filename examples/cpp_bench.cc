@@ -3,10 +3,14 @@
 // usage: cpp_bench [BYTES]   the last-level cache to reckon with; as detected
 #include <kmb/kmb.hpp>
 
+#include <climits>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+
+#include "usage.h"
 
 namespace {
 
@@ -64,10 +68,20 @@ kmb::result measure(kmb::device &device, const char *name, sum way,
 
 } // namespace
 
+static const char usage[] =
+    "usage: cpp_bench [BYTES]\n"
+    "BYTES is the last-level cache to reckon with, as detected unless given.\n";
+
 int main(int count, char **arguments) {
+  if (int asked = usage_asked(count, arguments, 1, usage); asked >= 0)
+    return asked;
+  long bytes = 0;
+  if (count > 1 && !usage_number(arguments[1], LONG_MAX, &bytes))
+    return usage_error(usage, "BYTES is \"%s\", not a whole number from 1 on",
+                       arguments[1]);
   try {
     kmb::device_options options;
-    if (count > 1) options.llc_bytes = std::strtoull(arguments[1], nullptr, 0);
+    options.llc_bytes = std::uint64_t(bytes);
     options.threads = 1;
     kmb::device device = kmb::device::open("host", std::move(options));
     kmb::results all = kmb::results::create();

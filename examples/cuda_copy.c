@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "cold.h"
+#include "usage.h"
 
 /* What is used of the driver: a copy within the device, on a stream. */
 typedef unsigned copy_fn(uintptr_t to, uintptr_t from, size_t bytes,
@@ -112,7 +113,13 @@ static int report(const kmb_results *results, const char *path) {
   return 0;
 }
 
+static const char usage[] =
+    "usage: cuda_copy [DEVICE [RESULT.json]]\n"
+    "DEVICE is cuda:0 unless given, RESULT.json cuda_copy.json.\n";
+
 int main(int argc, char **argv) {
+  int asked = usage_asked(argc, argv, 2, usage);
+  if (asked >= 0) return asked;
   const char *name = argc > 1 ? argv[1] : "cuda:0";
   kmb_device *device = NULL;
   kmb_results *results = NULL;

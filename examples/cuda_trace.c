@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "usage.h"
+
 enum { STEPS = 20, FLOATS = 1 << 20, BYTES = 4 * FLOATS, BLOCK = 256 };
 
 /* What is used of the driver: X(field, symbol, arguments). */
@@ -163,7 +165,13 @@ static int report(const kmb_trace *trace, const char *path) {
   return 0;
 }
 
+static const char usage[] =
+    "usage: cuda_trace [DEVICE [TRACE.json]]\n"
+    "DEVICE is cuda:0 unless given, TRACE.json cuda_trace.json.\n";
+
 int main(int argc, char **argv) {
+  int asked = usage_asked(argc, argv, 2, usage);
+  if (asked >= 0) return asked;
   const char *name = argc > 1 ? argv[1] : "cuda:0";
   kmb_device *device = NULL;
   kmb_trace *trace = NULL;

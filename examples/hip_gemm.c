@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "cold.h"
+#include "usage.h"
 
 enum { SKIPPED = 77, NOT_TRANSPOSED = 111, CHECKED = 64 };
 #define TOLERANCE 1e-4
@@ -187,7 +188,13 @@ static int run(kmb_device *device, const char *path) {
   return code;
 }
 
+static const char usage[] =
+    "usage: hip_gemm [DEVICE [RESULT.json]]\n"
+    "DEVICE is hip:0 unless given, RESULT.json hip_gemm.json.\n";
+
 int main(int argc, char **argv) {
+  int asked = usage_asked(argc, argv, 2, usage);
+  if (asked >= 0) return asked;
   const char *name = argc > 1 ? argv[1] : "hip:0";
   const char *backend = "";
   kmb_device *device = NULL;

@@ -1,7 +1,11 @@
 /* Which way to transpose a matrix? A plain loop against a tiled one, whose tile
- * is tuned first. */
+ * is tuned first.
+ *
+ * usage: host_compare [COMPARISON.json]    (only the text, no file) */
 #include <kmb/kmb.h>
 #include <stdio.h>
+
+#include "usage.h"
 
 enum { N = 512 };
 
@@ -83,7 +87,13 @@ static kmb_status save(const kmb_comparison *comparison, const char *path) {
   return status;
 }
 
+static const char usage[] =
+    "usage: host_compare [COMPARISON.json]\n"
+    "Without COMPARISON.json there is only the text, and no file.\n";
+
 int main(int argc, char **argv) {
+  int asked = usage_asked(argc, argv, 1, usage);
+  if (asked >= 0) return asked;
   kmb_device *device = NULL;
   kmb_buffers *buffers = NULL;
   kmb_comparison *comparison = NULL;

@@ -4,6 +4,8 @@
 #include "error.h"
 #include "loader.h"
 
+#include <stdio.h>
+
 /* Each backend's folder defines one entry and shares no header with lib/. */
 const kmb_backend_ops *kmbi_backend_cuda(void);
 const kmb_backend_ops *kmbi_backend_hip(void);
@@ -15,6 +17,14 @@ enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 const kmb_backend_ops *kmbi_backend_at(size_t index) {
   return index < BUILT_IN ? built_in[index]() : NULL;
+}
+
+void kmbi_backend_names(char *text, size_t size) {
+  size_t length = 0;
+  *text = '\0';
+  for (size_t i = 0; i < BUILT_IN && length < size; i++)
+    length += (size_t)snprintf(text + length, size - length, "%s%s",
+                               i ? ", " : "", built_in[i]()->name);
 }
 
 const char *kmbi_plugin_directory(void) {
@@ -61,11 +71,15 @@ kmb_status kmbi_backend_find(const char *name, const char *directory,
                              const kmb_backend_ops **ops, const char **spec) {
   if (name[0] == '/') return find_path(name, ops, spec);
   size_t length = strcspn(name, ":");
-  if (!kmbi_backend_name_ok(name, length))
+  if (!kmbi_backend_name_ok(name, length)) {
+    char names[KMBI_NAMES_SIZE];
+    kmbi_backend_names(names, sizeof names);
     return kmbi_fail(KMB_ERR_INVALID,
-                     "\"%.40s\" is no name of a backend: use [a-z0-9_]+, at "
-                     "most %d characters, or an absolute path to a plugin",
-                     name, KMBI_NAME_SIZE - 1);
+                     "\"%.40s\" is no name of a backend: those built in are "
+                     "%s; a plugin's is [a-z0-9_]+ of at most %d characters, "
+                     "or its absolute path",
+                     name, names, KMBI_NAME_SIZE - 1);
+  }
   *spec = name + length + (name[length] == ':');
   *ops = find_built_in(name, length);
   return *ops ? KMB_OK : kmbi_plugin_named(directory, name, length, ops);

@@ -13,5 +13,8 @@ kmb_status kmbi_backend_find(const char *name, const char *directory,
 const char *kmbi_plugin_directory(void);
 /* The order in which "auto" tries the built-in ones; NULL past the end. */
 const kmb_backend_ops *kmbi_backend_at(size_t index);
+enum { KMBI_NAMES_SIZE = 64 };
+/* Their names, joined, for a message; KMBI_NAMES_SIZE holds them. */
+void kmbi_backend_names(char *text, size_t size);
 
 #endif

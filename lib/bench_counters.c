@@ -76,9 +76,14 @@ static void set_all(kmbi_run *run, const kmb_counters *c) {
 
 /* Why there are none: a reason of the machine's is no failure of the call. */
 static void absent(kmbi_run *run, bool all) {
+  static const kmb_value values[] = {
+      KMB_VALUE_COUNTER_PASSES, KMB_VALUE_COUNTER_MODE, KMB_VALUE_COLD_RATIO,
+      KMB_VALUE_DRAM_READ,      KMB_VALUE_DRAM_WRITE,   KMB_VALUE_DRAM_RATE,
+      KMB_VALUE_COUNTER_KERNEL}; /* the last three: of the preset alone */
   const char *why = kmb_last_error(NULL, NULL);
-  kmbi_result_absent(run->result, KMB_VALUE_COUNTER_PASSES, "%s", why);
-  kmbi_result_absent(run->result, KMB_VALUE_COLD_RATIO, "%s", why);
+  size_t count = sizeof values / sizeof values[0] - (all ? 0 : 3);
+  for (size_t i = 0; i < count; i++)
+    kmbi_result_absent(run->result, values[i], "%s", why);
   for (size_t i = 0; all && i < sizeof shares / sizeof shares[0]; i++)
     kmbi_result_absent(run->result, shares[i].value, "%s", why);
 }

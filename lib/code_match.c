@@ -60,8 +60,9 @@ static bool is_one(const kmb_result *r, const kmb_code_kernel *kernel) {
   return true;
 }
 
-static kmb_code_match match_two(const kmb_code_kernel *a,
-                                const kmb_code_kernel *b, const char **reason) {
+kmb_code_match kmbi_code_match_two(const kmb_code_kernel *a,
+                                   const kmb_code_kernel *b,
+                                   const char **reason) {
   *reason = NULL;
   if (a->code_hash && b->code_hash)
     return same_text(a->code_hash, b->code_hash) ? KMB_CODE_SAME
@@ -82,7 +83,7 @@ static void fill(const kmb_result *a, const kmb_code_kernel *ka,
   pair->a = ka ? ka->name : NULL;
   pair->b = kb ? kb->name : NULL;
   if (ka && kb) {
-    pair->match = match_two(ka, kb, &pair->reason);
+    pair->match = kmbi_code_match_two(ka, kb, &pair->reason);
     if (is_one(a, ka) && is_one(b, kb)) return;
     pair->match = KMB_CODE_UNKNOWN;
     pair->reason = "several images hold a kernel of this name, or it is not "

@@ -98,6 +98,7 @@ kmbi_decimal_fault kmbi_decimal_read(const char *text, size_t size, int places,
                            : (int)(at - digits - whole - 1);
   }
   if (!read_exponent(at, end, &exponent)) return KMBI_DECIMAL_NONE;
+  if (exponent < 0) number->decimals -= exponent;
   return shift(digits, at, whole - 1 + places + exponent, &number->value)
              ? KMBI_DECIMAL_OK
              : KMBI_DECIMAL_LARGE;

@@ -15,7 +15,7 @@ typedef enum kmbi_decimal_fault {
 
 typedef struct kmbi_decimal {
   uint64_t value; /* the size of the number × 10^places, rounded half up */
-  int decimals;   /* digits behind the point, as written */
+  int decimals;   /* digits behind the point, as written: 2 of 15e-2 too */
   bool negative;
 } kmbi_decimal;
 

@@ -118,6 +118,7 @@ struct kmb_gaps {
   unsigned char *is_target; /* of each name */
   bool has_target;          /* some kernel of the trace matches */
   uint32_t shape;           /* only launches of it are targets; 0: of any */
+  const kmbi_map *left;     /* names and shapes that are none; NULL: none */
   kmbi_window *windows;
   uint32_t window_count;
   uint64_t untraced_graphs;
@@ -128,7 +129,10 @@ struct kmb_gaps {
 static inline bool kmbi_gaps_is_target(const kmb_gaps *gaps,
                                        const kmbi_op *op) {
   return gaps->is_target[op->name] &&
-         (!gaps->shape || op->shape == gaps->shape);
+         (!gaps->shape || op->shape == gaps->shape) &&
+         !(gaps->left &&
+           kmbi_map_find(gaps->left, (kmbi_map_key){op->name, op->shape, 0}) !=
+               KMBI_NO_ROW);
 }
 
 /* gaps_select.c */

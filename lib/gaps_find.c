@@ -71,8 +71,8 @@ kmb_status kmbi_gaps_findings(kmb_gaps *gaps) {
   if (trace->invalid) {
     kmbi_gaps_finding *finding =
         find(gaps, KMB_FINDING_INVALID_TIMESTAMPS, KMB_WARNING,
-             "operations with start 0 or without a positive length were left "
-             "out");
+             "operations with start 0, without a positive length, or with an "
+             "end after 2^63 - 1 ns were left out");
     figure(finding, "invalid", trace->invalid);
     figure(finding, "rows", trace->rows);
   }

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* dladdr1 */
 #include "loader.h"
 
+#include "backends.h"
 #include "device.h"
 #include "error.h"
 
@@ -180,12 +181,24 @@ static int look_at(const char *path, bool *regular) {
   return 0;
 }
 
-static kmb_status load_file(const char *path, kmb_status absent,
+/* `name` is NULL where the caller gave the path itself. */
+static kmb_status no_file(const char *path, const char *name, size_t length) {
+  char names[KMBI_NAMES_SIZE];
+  if (!name)
+    return kmbi_fail(KMB_ERR_UNAVAILABLE, "no backend: there is no file %s",
+                     path);
+  kmbi_backend_names(names, sizeof names);
+  return kmbi_fail(KMB_ERR_UNSUPPORTED,
+                   "there is no backend \"%.*s\": those built in are %s, and "
+                   "there is no plugin %s",
+                   (int)length, name, names, path);
+}
+
+static kmb_status load_file(const char *path, const char *name, size_t length,
                             const kmb_backend_ops **ops) {
   bool regular = false;
   int error = look_at(path, &regular);
-  if (error == ENOENT || error == ENOTDIR)
-    return kmbi_fail(absent, "no backend: there is no file %s", path);
+  if (error == ENOENT || error == ENOTDIR) return no_file(path, name, length);
   if (error)
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      "cannot load backend: errno %d on looking at %s", error,
@@ -207,7 +220,7 @@ kmb_status kmbi_plugin_named(const char *directory, const char *name,
                      "than %d characters",
                      KMBI_PATH_SIZE - 1);
   const kmb_backend_ops *table = NULL;
-  kmb_status status = load_file(path, KMB_ERR_UNSUPPORTED, &table);
+  kmb_status status = load_file(path, name, length, &table);
   if (!table) return status;
   if (strlen(table->name) != length || memcmp(table->name, name, length) != 0)
     return kmbi_fail(KMB_ERR_UNSUPPORTED,
@@ -226,5 +239,5 @@ kmb_status kmbi_plugin_at(const char *path, size_t length,
                      KMBI_PATH_SIZE - 1);
   memcpy(copy, path, length);
   copy[length] = '\0';
-  return load_file(copy, KMB_ERR_UNAVAILABLE, ops);
+  return load_file(copy, NULL, 0, ops);
 }

@@ -66,27 +66,30 @@ void kmbi_out_format(kmbi_out *out, const char *format, ...) {
     kmbi_out_put_n(out, text, (size_t)length);
 }
 
-static size_t plain_length(const char *text) {
+static size_t plain_length(const char *text, size_t size) {
   size_t length = 0;
-  while ((unsigned char)text[length] >= 0x20 && text[length] != '"' &&
-         text[length] != '\\' && text[length] != 0x7F)
+  while (length < size && (unsigned char)text[length] >= 0x20 &&
+         text[length] != '"' && text[length] != '\\' && text[length] != 0x7F)
     length++;
   return length;
 }
 
-void kmbi_out_string(kmbi_out *out, const char *text) {
-  kmbi_out_put(out, "\"");
-  while (*text) {
-    size_t length = plain_length(text);
+void kmbi_out_escaped(kmbi_out *out, const char *text, size_t size) {
+  for (const char *end = text + size; text < end; text++) {
+    size_t length = plain_length(text, (size_t)(end - text));
     kmbi_out_put_n(out, text, length);
     text += length;
-    if (!*text) break;
+    if (text == end) break;
     if (*text == '"' || *text == '\\')
       kmbi_out_format(out, "\\%c", *text);
     else
       kmbi_out_format(out, "\\u%04x", (unsigned)(unsigned char)*text);
-    text++;
   }
+}
+
+void kmbi_out_string(kmbi_out *out, const char *text) {
+  kmbi_out_put(out, "\"");
+  kmbi_out_escaped(out, text, strlen(text));
   kmbi_out_put(out, "\"");
 }
 

@@ -25,6 +25,8 @@ void kmbi_out_put_n(kmbi_out *out, const char *text, size_t size);
 void kmbi_out_format(kmbi_out *out, const char *format, ...) KMB_PRINTF(2, 3);
 /* A JSON string; `text` is valid UTF-8. */
 void kmbi_out_string(kmbi_out *out, const char *text);
+/* What stands between its quotes. */
+void kmbi_out_escaped(kmbi_out *out, const char *text, size_t size);
 /* A whole number; as a string where readers that use doubles would lose
  * digits. */
 void kmbi_out_u64(kmbi_out *out, uint64_t number);

@@ -21,7 +21,7 @@ static kmb_status no_memory(void) {
 /* Beyond it, it is no comparison of two kernels, and lengths overflow. */
 #define LARGEST 1e6
 
-static bool is_positive(double x) {
+static bool is_ratio(double x) {
   return x > 1 / LARGEST && x < LARGEST;
 }
 
@@ -53,12 +53,16 @@ static kmb_status check_change(const kmb_payoff_change *c) {
                      "does not know",
                      KMB_VERSION);
   bool interval = c->low != 0 || c->high != 0;
-  if (!is_positive(c->ratio) ||
-      (interval && !(is_positive(c->low) && c->low <= c->ratio &&
-                     c->ratio <= c->high && isfinite(c->high))))
+  if (!is_ratio(c->ratio) ||
+      (interval && !(is_ratio(c->low) && is_ratio(c->high))))
     return kmbi_fail(KMB_ERR_INVALID,
-                     "kmb_payoff_change: the ratio %g [%g, %g] is not positive "
-                     "or not within its interval",
+                     "kmb_payoff_change: a ratio and its interval lie between "
+                     "%g and %g; this one is %g [%g, %g]",
+                     1 / LARGEST, LARGEST, c->ratio, c->low, c->high);
+  if (interval && !(c->low <= c->ratio && c->ratio <= c->high))
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_payoff_change: the ratio %g is not within its "
+                     "interval [%g, %g]",
                      c->ratio, c->low, c->high);
   bool isolated = c->flags & KMB_PAYOFF_HAS_ISOLATED;
   bool bounds = c->flags & KMB_PAYOFF_HAS_ISOLATED_INTERVAL;
@@ -96,6 +100,18 @@ static kmb_status check_shapes(const kmb_payoff_params *p) {
                      "kmb_payoff_params");
 }
 
+static kmb_status check_listed(const kmb_payoff_params *p) {
+  for (uint64_t i = 0; i < p->listed_count; i++) {
+    if (p->listed && p->listed[i]) continue;
+    return kmbi_fail(KMB_ERR_INVALID,
+                     "kmb_payoff_params: of %llu results that list code number "
+                     "%llu is NULL",
+                     (unsigned long long)p->listed_count,
+                     (unsigned long long)i);
+  }
+  return KMB_OK;
+}
+
 static kmb_status read_params(const kmb_payoff_params *params,
                               kmb_payoff_params *copy, kmbi_memory *memory) {
   *copy = kmb_payoff_params_init();
@@ -115,10 +131,12 @@ static kmb_status read_params(const kmb_payoff_params *params,
   if (!status && !(copy->added_ns >= 0 && copy->added_ns <= MOST_ADDED))
     status = kmbi_fail(KMB_ERR_INVALID,
                        "kmb_payoff_params: recording cannot have added %g ns "
-                       "to a call",
-                       copy->added_ns);
+                       "to a call (--added): 0 to %.0f, a millisecond, is "
+                       "taken",
+                       copy->added_ns, MOST_ADDED);
   copy->hooks = NULL;
-  return status ? status : check_shapes(copy);
+  if (!status) status = check_shapes(copy);
+  return status ? status : check_listed(copy);
 }
 
 /* Which launches. */
@@ -141,7 +159,8 @@ static kmb_status match(kmb_payoff *payoff) {
   if (payoff->change.kernel) return match_exactly(payoff);
   return kmbi_fail(KMB_ERR_INVALID,
                    "kmb_payoff_evaluate: neither the change nor the parameters "
-                   "name a kernel");
+                   "name a kernel; kmb_payoff_params::kernel (--kernel REGEX) "
+                   "says which launches are meant");
 }
 
 static kmb_status find_candidates(kmb_payoff *payoff) {
@@ -314,6 +333,7 @@ static kmb_status predict(kmb_payoff *payoff) {
     s->graph_after_ns =
         kmbi_replay_run(&replay, KMBI_REPLAY_GRAPH, payoff->change.ratio);
     s->waits = replay.waits;
+    payoff->short_calls = kmbi_replay_short_calls(&replay, &payoff->calls);
     s->steps = count_steps(&payoff->select);
     split_saving(payoff);
   }
@@ -361,7 +381,8 @@ static kmb_status evaluate(kmb_payoff *payoff) {
   if (!status) status = find_candidates(payoff);
   if (!status) status = check_device(payoff);
   if (status) return status;
-  bool one = s->candidates == 1 || payoff->params.flags & KMB_PAYOFF_ALL_NAMES;
+  bool one =
+      payoff->live_names <= 1 || payoff->params.flags & KMB_PAYOFF_ALL_NAMES;
   if (one) status = kmbi_payoff_choose_shape(payoff);
   if (status) return status;
   bool chosen =
@@ -402,7 +423,16 @@ static kmb_payoff *create(const kmb_trace *trace,
   payoff->select.params = kmb_gaps_params_init();
   payoff->select.params.kernel = payoff->params.kernel;
   payoff->select.params.range = payoff->params.range;
+  kmbi_payoff_code_init(payoff);
   return payoff;
+}
+
+/* What need not outlive the evaluation. */
+static void forget(kmb_payoff *payoff) {
+  payoff->select.trace = NULL;
+  payoff->change.before = payoff->change.after = NULL;
+  payoff->params.code = NULL;
+  payoff->params.listed = NULL;
 }
 
 kmb_status kmb_payoff_evaluate(const kmb_trace *trace,
@@ -426,7 +456,7 @@ kmb_status kmb_payoff_evaluate(const kmb_trace *trace,
     status = no_memory();
   else
     status = evaluate(payoff);
-  if (payoff) payoff->select.trace = NULL; /* it need not outlive this */
+  if (payoff) forget(payoff);
   if (status) {
     kmb_payoff_destroy(payoff);
     return status;
@@ -439,6 +469,7 @@ void kmb_payoff_destroy(kmb_payoff *payoff) {
   if (!payoff) return;
   const kmbi_memory memory = payoff->memory;
   const kmb_gaps *select = &payoff->select;
+  kmbi_payoff_code_release(payoff);
   kmbi_free(&memory, select->is_target, payoff->names, 1);
   kmbi_free(&memory, select->windows, select->window_count,
             sizeof(kmbi_window));

@@ -61,6 +61,10 @@ void kmbi_replay_release(kmbi_replay *replay);
 double kmbi_replay_run(kmbi_replay *replay, kmbi_replay_mode mode,
                        double ratio);
 
+/* How many calls took less than what recording added to them and to those that
+ * they made; `all` are those that are no part of another. */
+uint64_t kmbi_replay_short_calls(kmbi_replay *replay, uint64_t *all);
+
 /* payoff_deps.c: waits of streams and of the host, once `before` and `call` are
  * filled. False without memory. */
 bool kmbi_replay_find_waits(kmbi_replay *replay);
@@ -71,15 +75,23 @@ static inline double kmbi_replay_time(const kmbi_replay *replay, uint64_t ns) {
 }
 
 /* As many as payoff_say.c may make. */
-enum { KMBI_PAYOFF_NOTES = 8 };
+enum { KMBI_PAYOFF_NOTES = 14 };
 
 /* Which shapes of the matching launches are scaled. */
 typedef enum kmbi_payoff_choice {
   KMBI_PAYOFF_ALL,
-  KMBI_PAYOFF_ONE,      /* that of kmb_payoff::wanted */
-  KMBI_PAYOFF_NONE,     /* no launch has that one */
-  KMBI_PAYOFF_AMBIGUOUS /* some name has several, and nobody says which */
+  KMBI_PAYOFF_ONE,        /* that of kmb_payoff::wanted */
+  KMBI_PAYOFF_NONE,       /* no launch has that one */
+  KMBI_PAYOFF_AMBIGUOUS,  /* some name has several, and nobody says which */
+  KMBI_PAYOFF_OTHER_CODE, /* all that would be scaled ran other code */
+  KMBI_PAYOFF_MIXED /* some of it did, and it is not known which launches */
 } kmbi_payoff_choice;
+
+/* Launches of one name and shape, as the trace numbers them. */
+typedef struct kmbi_payoff_pair {
+  uint32_t name, shape;
+  uint64_t launches, total;
+} kmbi_payoff_pair;
 
 struct kmb_payoff {
   kmbi_memory memory;
@@ -95,7 +107,15 @@ struct kmb_payoff {
   kmb_payoff_shape *shapes;
   kmbi_shape wanted;
   kmbi_payoff_choice choice;
-  bool several; /* shapes of one name */
+  bool several; /* shapes of one name, without what ran other code */
+  /* Where the step's code was given. */
+  bool has_code, has_old_code;
+  kmbi_rows left; /* kmbi_payoff_pair: of other code */
+  kmbi_map left_map;
+  uint64_t live_names, live_shapes; /* without those of other code */
+  uint64_t unseen;                  /* launches that the captures did not see */
+  uint64_t meant; /* launches that were of other code, or of several */
+  uint64_t calls, short_calls; /* of the host: kmbi_replay_short_calls() */
   const char *notes[KMBI_PAYOFF_NOTES];
   uint64_t note_count;
 };
@@ -110,6 +130,28 @@ bool kmbi_payoff_shape(const kmb_payoff *payoff, kmb_payoff_shape *shape);
 enum { KMBI_PAYOFF_SHAPE_SIZE = 128 };
 const char *kmbi_payoff_shape_text(char text[KMBI_PAYOFF_SHAPE_SIZE],
                                    const kmb_payoff_shape *shape);
+
+/* payoff_code.c. */
+void kmbi_payoff_code_init(kmb_payoff *payoff);
+void kmbi_payoff_code_release(kmb_payoff *payoff);
+/* Which pairs ran what was measured, in kmb_payoff::shapes,
+ * which are still in their order; those that did not are no targets any more.
+ * False without memory. */
+bool kmbi_payoff_match_code(kmb_payoff *payoff, const kmbi_rows *pairs);
+/* The hashes that all scaled launches share; NULL: there are none. */
+const char *kmbi_payoff_code(const kmb_payoff *payoff);
+/* "same", "other", "several" or "unknown". */
+const char *kmbi_payoff_code_word(const kmb_payoff_shape *shape);
+/* The first digits of hashes, two of them at most. */
+enum { KMBI_PAYOFF_CODE_SIZE = 48 };
+const char *kmbi_payoff_code_text(char text[KMBI_PAYOFF_CODE_SIZE],
+                                  const char *code);
+/* ", code 0a1b2c3d4e5f as measured" */
+void kmbi_payoff_put_code(kmbi_text *to, const kmb_payoff_shape *shape);
+
+static inline bool kmbi_payoff_is_live(const kmb_payoff_shape *shape) {
+  return !(shape->flags & KMB_PAYOFF_CODE_OTHER);
+}
 
 /* payoff_say.c: the verdict and notes. */
 void kmbi_payoff_say(kmb_payoff *payoff);

@@ -78,6 +78,7 @@ static kmb_status describe(const kmb_result *before, timed *was,
                            kmb_payoff_change *change) {
   kmb_status status = time_of(before, was);
   if (status) return status;
+  change->before = before;
   set_kernel(before, change);
   if (kmb_result_metadata_text(before, "device.name", &change->device))
     change->device = NULL;
@@ -99,6 +100,7 @@ static kmb_status between(const kmb_result *before, const kmb_result *after,
   if (!status) status = describe(before, &was, change);
   if (!status) status = time_of(after, &is);
   if (status) return status;
+  change->after = after;
   change->name = text_of(after, KMB_VALUE_NAME);
   change->ratio = is.ns / was.ns;
   if (was.interval && is.interval) {
@@ -134,6 +136,7 @@ static kmb_status compared(const kmb_comparison *comparison, uint64_t index,
     return kmbi_fail(KMB_ERR_UNAVAILABLE,
                      "the comparison has no ratio of \"%.80s\"", row.name);
   status = describe(baseline_of(comparison), &was, change);
+  change->after = row.result;
   change->name = row.name;
   change->ratio = row.ratio;
   if (row.flags & KMB_ROW_INTERVAL) {

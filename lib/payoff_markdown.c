@@ -122,17 +122,24 @@ static void put_names(kmbi_text *to, const kmb_payoff *payoff) {
 static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
   char text[KMBI_PAYOFF_SHAPE_SIZE];
-  if (!(s->flags & KMB_PAYOFF_SHAPES_KNOWN)) return;
+  if (!(s->flags & KMB_PAYOFF_SHAPES_KNOWN) && !payoff->has_code) return;
   for (uint64_t i = 0; i < s->shapes && i < NAMED; i++) {
     const kmb_payoff_shape *shape = &payoff->shapes[i];
     kmbi_text_format(to, "%s%llu launch%s with %s", i ? "; " : ": ",
                      (unsigned long long)shape->launches,
                      shape->launches == 1 ? "" : "es",
                      kmbi_payoff_shape_text(text, shape));
+    if (payoff->has_code) kmbi_payoff_put_code(to, shape);
   }
   if (s->shapes > NAMED)
     kmbi_text_format(to, "; and %llu more shapes",
                      (unsigned long long)(s->shapes - NAMED));
+}
+
+static void put_hash(kmbi_text *to, const kmb_payoff *payoff) {
+  char text[KMBI_PAYOFF_CODE_SIZE];
+  const char *code = kmbi_payoff_code(payoff);
+  if (code) kmbi_text_format(to, " (%s)", kmbi_payoff_code_text(text, code));
 }
 
 static void put_launches(kmbi_text *to, const kmb_payoff *payoff) {
@@ -142,6 +149,12 @@ static void put_launches(kmbi_text *to, const kmb_payoff *payoff) {
   char text[KMBI_PAYOFF_SHAPE_SIZE];
   if (kmbi_payoff_shape(payoff, &shape))
     kmbi_text_format(to, ", %s", kmbi_payoff_shape_text(text, &shape));
+  if (s->code_launches) {
+    kmbi_text_format(to, ", code as measured in %llu of %llu",
+                     (unsigned long long)s->code_launches,
+                     (unsigned long long)s->launches);
+    put_hash(to, payoff);
+  }
   kmbi_text_format(to, ", %llu launch%s of ", (unsigned long long)s->launches,
                    s->launches == 1 ? "" : "es");
   kmbi_put_time(to, s->in_step_ns);

@@ -57,9 +57,14 @@ static double added_to(const kmbi_replay *r, const kmbi_call *call) {
   return runtime ? r->runtime_added : r->driver_added;
 }
 
+static bool is_within(const kmbi_call *call, const kmbi_call *outer) {
+  return call->thread == outer->thread && call->end <= outer->end;
+}
+
 /* The thread's next call, which is no part of another: what lies between two
  * calls takes as long as it did. What recording added is partly in a call and
- * partly behind it, so that a call may end before it started; but none starts
+ * partly behind it: what is more than the call is taken off the time behind it.
+ * There the next call follows at once if that is not enough either: none starts
  * before the one before it. */
 static void replay_call(kmbi_replay *r, uint32_t rank, uint32_t thread) {
   const kmb_trace *trace = r->trace;
@@ -68,7 +73,7 @@ static void replay_call(kmbi_replay *r, uint32_t rank, uint32_t thread) {
   double begun = call_start(r, rank), start = begun;
   double added = added_to(r, call);
   if (last != KMBI_NO_ROW) {
-    if (call->end <= kmbi_call_at(trace, last)->end) {
+    if (is_within(call, kmbi_call_at(trace, last))) {
       r->shift[rank] = r->shift[last];
       r->ready[thread] -= added;
       return;
@@ -82,6 +87,26 @@ static void replay_call(kmbi_replay *r, uint32_t rank, uint32_t thread) {
   r->ready[thread] = kmbi_name_at(trace, call->name)->kind == KMB_CALL_SYNC
                          ? sync_end(r, rank, start, added)
                          : start + (call_end(r, rank) - begun) - added;
+}
+
+uint64_t kmbi_replay_short_calls(kmbi_replay *r, uint64_t *all) {
+  const kmb_trace *trace = r->trace;
+  const kmbi_call *outer = NULL;
+  double left = 0; /* of the outer one, without what was added */
+  uint64_t count = 0;
+  *all = 0;
+  r->relieved = true;
+  for (uint32_t i = 0; i < trace->calls.count; i++) {
+    const kmbi_call *call = kmbi_call_at(trace, i);
+    if (!outer || !is_within(call, outer)) {
+      count += left < 0;
+      ++*all;
+      outer = call;
+      left = (double)(call->end - call->start);
+    }
+    left -= added_to(r, call);
+  }
+  return count + (left < 0);
 }
 
 /* When a call starts, as replayed. */

@@ -97,29 +97,52 @@ static const char *wanted_text(const kmb_payoff *payoff,
   return kmbi_payoff_shape_text(text, &shape);
 }
 
+static const char *other_code_verdict(kmb_payoff *payoff) {
+  char text[KMBI_PAYOFF_SHAPE_SIZE];
+  unsigned long long others = payoff->meant;
+  bool some = payoff->live_shapes > 0;
+  return kmbi_arena_format(
+      &payoff->arena,
+      "unknown: the step ran other code than was measured, in %s%llu launch%s"
+      "%s%s; measure the kernel that it runs",
+      others == 1 ? "" : "all ", others, others == 1 ? "" : "es",
+      some ? " with " : "", some ? wanted_text(payoff, text) : "");
+}
+
+static const char *mixed_verdict(kmb_payoff *payoff) {
+  return kmbi_arena_format(
+      &payoff->arena,
+      "unknown: which of %llu launches ran the measured code the trace does "
+      "not say: the step ran several codes under one name, grid and block; "
+      "without its code all of them are scaled",
+      (unsigned long long)payoff->meant);
+}
+
 static const char *verdict(kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
   char text[KMBI_PAYOFF_SHAPE_SIZE];
   bool names =
-      s->candidates > 1 && !(payoff->params.flags & KMB_PAYOFF_ALL_NAMES);
+      payoff->live_names > 1 && !(payoff->params.flags & KMB_PAYOFF_ALL_NAMES);
   if (names)
     return kmbi_arena_format(&payoff->arena,
                              "unknown: %llu kernels match; name one of them",
-                             (unsigned long long)s->candidates);
+                             (unsigned long long)payoff->live_names);
+  if (payoff->choice == KMBI_PAYOFF_OTHER_CODE)
+    return other_code_verdict(payoff);
+  if (payoff->choice == KMBI_PAYOFF_MIXED) return mixed_verdict(payoff);
   if (payoff->choice == KMBI_PAYOFF_AMBIGUOUS)
     return kmbi_arena_format(
         &payoff->arena,
         "unknown: launches of %llu shapes match, and the change does not say "
         "which was measured; choose one (--shape) or scale all of them "
         "(--all-shapes)",
-        (unsigned long long)s->shapes);
+        (unsigned long long)payoff->live_shapes);
   if (payoff->choice == KMBI_PAYOFF_NONE)
     return kmbi_arena_format(
         &payoff->arena,
-        "unknown: none of %llu launches has %s, as was %s; choose another "
-        "(--shape) or scale all of them (--all-shapes)",
-        (unsigned long long)s->launches, wanted_text(payoff, text),
-        payoff->params.flags & KMB_PAYOFF_ONE_SHAPE ? "asked for" : "measured");
+        "unknown: none of %llu launches has %s, as was measured; choose "
+        "another (--shape) or scale all of them (--all-shapes)",
+        (unsigned long long)s->launches, wanted_text(payoff, text));
   if (s->flags & KMB_PAYOFF_PREDICTED) return predicted_verdict(payoff);
   return bounds_verdict(payoff);
 }
@@ -157,11 +180,14 @@ static void note_difference(kmb_payoff *payoff) {
                          ratio, why_it_differs(payoff)));
 }
 
-static double time_of_others(const kmb_payoff *payoff) {
+/* Of what was not scaled: because it ran other code, or for its shape. */
+static double time_of_others(const kmb_payoff *payoff, bool live) {
   double sum = 0;
   for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
     const kmb_payoff_shape *shape = &payoff->shapes[i];
-    if (!(shape->flags & KMB_PAYOFF_SCALED)) sum += (double)shape->total_ns;
+    if (!(shape->flags & KMB_PAYOFF_SCALED) &&
+        kmbi_payoff_is_live(shape) == live)
+      sum += (double)shape->total_ns;
   }
   return sum;
 }
@@ -178,7 +204,7 @@ static void note_shapes(kmb_payoff *payoff) {
              "scales all",
              others, others == 1 ? "" : "es",
              s->candidates == 1 ? "the name" : "a name",
-             time_text(payoff, time_of_others(payoff)),
+             time_text(payoff, time_of_others(payoff, true)),
              others == 1 ? "is" : "are", others == 1 ? "it was" : "they were"));
   else if (!(s->flags & KMB_PAYOFF_SHAPES_KNOWN))
     note(payoff, "the trace does not say how kernels were launched: launches "
@@ -192,7 +218,7 @@ static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
   const char *text =
       payoff->params.added_ns > 0
           ? kmbi_arena_format(&payoff->arena,
-                              "%.0f ns to each call of the host",
+                              "%.15g ns to each call of the host",
                               payoff->params.added_ns)
           : kmbi_arena_format(
                 &payoff->arena,
@@ -230,6 +256,15 @@ static void note_limits(kmb_payoff *payoff) {
                        "of the host held up the step"
                      : "of what recording added nothing is taken off: the "
                        "trace has no calls of the host");
+  if (payoff->short_calls)
+    note(payoff,
+         kmbi_arena_format(
+             &payoff->arena,
+             "%llu of %llu calls of the host took less than what recording "
+             "added to them: in the replay the rest comes off the host's time "
+             "behind them, as far as there is any",
+             (unsigned long long)payoff->short_calls,
+             (unsigned long long)payoff->calls));
   if (!(s->flags & KMB_PAYOFF_HAS_RATIO_INTERVAL))
     note(payoff, "the ratio came without an interval: the prediction has none "
                  "of its own");
@@ -240,11 +275,59 @@ static void note_limits(kmb_payoff *payoff) {
     note(payoff, "the recording lost records: operations may be missing");
 }
 
+/* What of the step's code could not be told. */
+static void note_unknown_code(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  unsigned long long unknown = s->unknown_launches;
+  if (!payoff->has_old_code)
+    note(payoff,
+         "the step's code is given, that of the measured kernel is not: hand "
+         "its capture (kmb_code_capture()) to the measurement "
+         "(kmb_bench_params::code); until then name, grid and block alone tell "
+         "which launches are meant");
+  else if (unknown)
+    note(payoff, kmbi_arena_format(
+                     &payoff->arena,
+                     "of %llu of the %llu launches that are scaled it is not "
+                     "known which code they ran: name, grid and block alone "
+                     "tell that they are meant",
+                     unknown, (unsigned long long)s->launches));
+  if (payoff->unseen)
+    note(payoff,
+         kmbi_arena_format(
+             &payoff->arena,
+             "the capture of the step did not see %llu launches (graphs made "
+             "before, other contexts, what a result left out): they may have "
+             "run other code",
+             (unsigned long long)payoff->unseen));
+}
+
+static void note_code(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  unsigned long long others = s->other_code_launches;
+  if (s->flags & KMB_PAYOFF_SAME_CODE)
+    note(payoff, "the old and the new result list the same code: the "
+                 "comparison compares the same code");
+  if (!payoff->has_code) return;
+  note_unknown_code(payoff);
+  if (others && s->flags & KMB_PAYOFF_MATCHED)
+    note(payoff,
+         kmbi_arena_format(
+             &payoff->arena,
+             "%llu launch%s that match%s by name, %s in sum, ran other code "
+             "than was measured: left as %s",
+             others, others == 1 ? "" : "es", others == 1 ? "es" : "",
+             time_text(payoff, time_of_others(payoff, false)),
+             others == 1 ? "it was" : "they were"));
+}
+
 void kmbi_payoff_say(kmb_payoff *payoff) {
   const char *text = verdict(payoff);
   payoff->summary.verdict = text ? text : "";
-  if (!(payoff->summary.flags & KMB_PAYOFF_MATCHED)) return;
-  note_difference(payoff);
-  note_limits(payoff);
-  note_shapes(payoff);
+  if (payoff->summary.flags & KMB_PAYOFF_MATCHED) {
+    note_difference(payoff);
+    note_limits(payoff);
+    note_shapes(payoff);
+  }
+  note_code(payoff);
 }

@@ -7,11 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Launches of one name and shape. */
-typedef struct pair {
-  uint32_t name, shape;
-  uint64_t launches, total;
-} pair;
+typedef kmbi_payoff_pair pair;
 
 static kmbi_map_key key_of_pair(const void *rows, uint32_t index) {
   const pair *p = kmbi_rows_at(rows, index);
@@ -100,8 +96,6 @@ static void list(kmb_payoff *payoff, const kmbi_rows *pairs, uint32_t *index) {
       kmb_payoff_candidate *c = &payoff->candidates[s->candidates - 1];
       c->name = kmbi_arena_copy(&payoff->arena, name);
       if (!c->name) return;
-    } else {
-      payoff->several = true;
     }
     kmb_payoff_candidate *c = &payoff->candidates[index[p->name] - 1];
     c->launches += p->launches;
@@ -111,6 +105,10 @@ static void list(kmb_payoff *payoff, const kmbi_rows *pairs, uint32_t *index) {
     payoff->shapes[i] = shape_of(trace, p, c->name);
   }
   s->shapes = pairs->count;
+}
+
+static void sort(kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
   qsort(payoff->shapes, s->shapes, sizeof *payoff->shapes, by_total);
   qsort(payoff->candidates, s->candidates, sizeof *payoff->candidates,
         by_candidate);
@@ -132,6 +130,8 @@ bool kmbi_payoff_list(kmb_payoff *payoff) {
     good = payoff->candidates && payoff->shapes;
   }
   if (good) list(payoff, &pairs, index);
+  if (good) good = kmbi_payoff_match_code(payoff, &pairs);
+  if (good) sort(payoff);
   kmbi_free(memory, index, payoff->names, sizeof *index);
   kmbi_map_release(&map);
   kmbi_rows_release(&pairs);
@@ -152,26 +152,111 @@ static bool is_shape(const kmb_payoff_shape *s, const kmbi_shape *wanted) {
   return memcmp(&shape, wanted, sizeof shape) == 0;
 }
 
-static void take_one(kmb_payoff *payoff) {
-  kmb_payoff_summary *s = &payoff->summary;
-  uint64_t taken = 0;
-  for (uint64_t i = 0; i < s->shapes; i++) {
-    if (!is_shape(&payoff->shapes[i], &payoff->wanted)) continue;
-    payoff->shapes[i].flags |= KMB_PAYOFF_SCALED;
-    taken += payoff->shapes[i].launches;
-  }
-  payoff->choice = taken ? KMBI_PAYOFF_ONE : KMBI_PAYOFF_NONE;
-  if (!taken) return;
-  s->other_launches = s->launches - taken;
-  s->launches = taken;
-  s->flags |= KMB_PAYOFF_BY_SHAPE;
-  payoff->select.shape = find_shape(payoff->select.trace, &payoff->wanted);
+/* Whether these launches are meant; `wanted` NULL: all are. */
+static bool is_meant(const kmb_payoff_shape *shape, const kmbi_shape *wanted) {
+  return !wanted || is_shape(shape, wanted);
 }
 
-static void take_all(kmb_payoff *payoff) {
-  payoff->choice = KMBI_PAYOFF_ALL;
-  for (uint64_t i = 0; i < payoff->summary.shapes; i++)
-    payoff->shapes[i].flags |= KMB_PAYOFF_SCALED;
+/* What becomes of a choice by what its launches ran. */
+static kmbi_payoff_choice check_code(kmb_payoff *payoff,
+                                     const kmbi_shape *wanted) {
+  uint64_t live = 0, others = 0, mixed = 0;
+  for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
+    const kmb_payoff_shape *shape = &payoff->shapes[i];
+    if (!is_meant(shape, wanted)) continue;
+    uint64_t *to = shape->flags & KMB_PAYOFF_CODE_SEVERAL ? &mixed
+                   : kmbi_payoff_is_live(shape)           ? &live
+                                                          : &others;
+    *to += shape->launches;
+  }
+  payoff->meant = mixed ? mixed : others;
+  if (mixed) return KMBI_PAYOFF_MIXED;
+  if (live) return wanted ? KMBI_PAYOFF_ONE : KMBI_PAYOFF_ALL;
+  return others ? KMBI_PAYOFF_OTHER_CODE : KMBI_PAYOFF_NONE;
+}
+
+static void count_code(kmb_payoff_summary *s, const kmb_payoff_shape *shape) {
+  if (shape->flags & KMB_PAYOFF_CODE_SAME)
+    s->code_launches += shape->launches;
+  else
+    s->unknown_launches += shape->launches;
+}
+
+static void take(kmb_payoff *payoff, const kmbi_shape *wanted) {
+  kmb_payoff_summary *s = &payoff->summary;
+  payoff->choice = check_code(payoff, wanted);
+  if (payoff->choice != KMBI_PAYOFF_ONE && payoff->choice != KMBI_PAYOFF_ALL)
+    return;
+  s->launches = 0;
+  for (uint64_t i = 0; i < s->shapes; i++) {
+    kmb_payoff_shape *shape = &payoff->shapes[i];
+    if (!kmbi_payoff_is_live(shape)) continue;
+    if (!is_meant(shape, wanted)) {
+      s->other_launches += shape->launches;
+      continue;
+    }
+    shape->flags |= KMB_PAYOFF_SCALED;
+    s->launches += shape->launches;
+    if (payoff->has_code) count_code(s, shape);
+  }
+  if (payoff->has_code && !s->unknown_launches) s->flags |= KMB_PAYOFF_BY_CODE;
+  if (!wanted) return;
+  s->flags |= KMB_PAYOFF_BY_SHAPE;
+  payoff->select.shape = find_shape(payoff->select.trace, wanted);
+}
+
+/* As --shape takes it. */
+static int put_sizes(char *text, size_t size, const kmb_payoff_shape *s) {
+  return snprintf(text, size, "%ux%ux%u,%ux%ux%u", (unsigned)s->grid_x,
+                  (unsigned)s->grid_y, (unsigned)s->grid_z,
+                  (unsigned)s->block_x, (unsigned)s->block_y,
+                  (unsigned)s->block_z);
+}
+
+/* Of several names the first. */
+static bool is_first(const kmb_payoff *payoff, uint64_t index) {
+  for (uint64_t i = 0; i < index; i++) {
+    if (by_size(&payoff->shapes[i], &payoff->shapes[index]) == 0) return false;
+  }
+  return payoff->shapes[index].grid_x != 0;
+}
+
+/* As many of the known shapes as there is room for. */
+static void list_sizes(const kmb_payoff *payoff, char *text, size_t room) {
+  enum { SIZES = 80, MORE = 40 };
+  uint64_t more = 0;
+  size_t used = 0;
+  for (uint64_t i = 0; i < payoff->summary.shapes; i++) {
+    char sizes[SIZES];
+    if (!is_first(payoff, i)) continue;
+    size_t size = (size_t)put_sizes(sizes, SIZES, &payoff->shapes[i]);
+    if (more || used + 2 + size + MORE > room)
+      more++;
+    else
+      used += (size_t)snprintf(text + used, room - used, "%s%s",
+                               used ? ", " : "", sizes);
+  }
+  if (more)
+    snprintf(text + used, room - used, " and %llu more",
+             (unsigned long long)more);
+}
+
+static kmb_status no_such_shape(const kmb_payoff *payoff) {
+  char wanted[80], there[200] = "";
+  const kmb_payoff_params *p = &payoff->params;
+  kmb_payoff_shape shape = kmb_payoff_shape_init();
+  shape.grid_x = p->grid_x;
+  shape.grid_y = p->grid_y;
+  shape.grid_z = p->grid_z;
+  shape.block_x = p->block_x;
+  shape.block_y = p->block_y;
+  shape.block_z = p->block_z;
+  /* All of it is to fit into a message. */
+  int size = put_sizes(wanted, sizeof wanted, &shape);
+  list_sizes(payoff, there, sizeof there - (size_t)size);
+  return kmbi_fail(KMB_ERR_UNAVAILABLE,
+                   "no launch matches the shape %s; there are %s", wanted,
+                   there);
 }
 
 kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff) {
@@ -190,15 +275,16 @@ kmb_status kmbi_payoff_choose_shape(kmb_payoff *payoff) {
     payoff->wanted = (kmbi_shape){{c->grid_x, c->grid_y, c->grid_z},
                                   {c->block_x, c->block_y, c->block_z}};
   bool measured = c->flags & KMB_PAYOFF_HAS_SHAPE;
-  if (!known || p->flags & KMB_PAYOFF_ALL_SHAPES)
-    take_all(payoff);
+  if (!payoff->live_shapes || !known || p->flags & KMB_PAYOFF_ALL_SHAPES)
+    take(payoff, NULL);
   else if (asked || measured)
-    take_one(payoff);
+    take(payoff, &payoff->wanted);
   else if (!payoff->several)
-    take_all(payoff);
+    take(payoff, NULL);
   else
     payoff->choice = KMBI_PAYOFF_AMBIGUOUS;
-  return KMB_OK;
+  return asked && payoff->choice == KMBI_PAYOFF_NONE ? no_such_shape(payoff)
+                                                     : KMB_OK;
 }
 
 bool kmbi_payoff_shape(const kmb_payoff *payoff, kmb_payoff_shape *shape) {

@@ -54,8 +54,10 @@ static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
   char text[KMBI_PAYOFF_SHAPE_SIZE];
   double sum = 0;
+  bool matched = s->flags & KMB_PAYOFF_MATCHED;
   if (!payoff->several && payoff->choice != KMBI_PAYOFF_NONE &&
-      !s->other_launches)
+      !s->other_launches && !s->other_code_launches &&
+      !(payoff->has_code && !matched))
     return;
   for (uint64_t i = 0; i < s->shapes; i++)
     sum += (double)payoff->shapes[i].total_ns;
@@ -69,9 +71,10 @@ static void put_shapes(kmbi_text *to, const kmb_payoff *payoff) {
     kmbi_text_put(to, ", ");
     kmbi_put_percent(to, 100 * (double)shape->total_ns / sum, 1);
     kmbi_text_format(to, "  %s%s", kmbi_payoff_shape_text(text, shape),
-                     !(s->flags & KMB_PAYOFF_MATCHED) ? ""
-                     : scaled                         ? ", scaled"
-                                                      : ", left as they were");
+                     !matched ? ""
+                     : scaled ? ", scaled"
+                              : ", left as they were");
+    if (payoff->has_code) kmbi_payoff_put_code(to, shape);
     if (s->candidates > 1) {
       kmbi_text_put(to, "  ");
       kmbi_put_clean(to, shape->name);
@@ -91,10 +94,28 @@ static void put_launched(kmbi_text *to, const kmb_payoff *payoff) {
   kmbi_text_format(to, "%s\n", kmbi_payoff_shape_text(text, &shape));
 }
 
+static void put_code(kmbi_text *to, const kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  char text[KMBI_PAYOFF_CODE_SIZE];
+  if (!payoff->has_code) return;
+  put_label(to, "code");
+  if (!s->code_launches) {
+    kmbi_text_put(to, "unknown\n");
+    return;
+  }
+  const char *code = kmbi_payoff_code(payoff);
+  if (code) kmbi_text_format(to, "%s, ", kmbi_payoff_code_text(text, code));
+  kmbi_text_format(to, "as measured in %llu of %llu launch%s\n",
+                   (unsigned long long)s->code_launches,
+                   (unsigned long long)s->launches,
+                   s->launches == 1 ? "" : "es");
+}
+
 static void put_kernel(kmbi_text *to, const kmb_payoff *payoff) {
   const kmb_payoff_summary *s = &payoff->summary;
   const kmb_payoff_change *c = &payoff->change;
   put_launched(to, payoff);
+  put_code(to, payoff);
   put_label(to, "in the step");
   kmbi_put_time(to, s->in_step_ns);
   if (s->flags & KMB_PAYOFF_HAS_STEP_INTERVAL)
@@ -174,9 +195,10 @@ static void build_text(kmbi_text *to, const void *subject) {
   kmbi_text_put(to, "\n");
   put_candidates(to, payoff);
   put_shapes(to, payoff);
-  if (!(payoff->summary.flags & KMB_PAYOFF_MATCHED)) return;
-  put_kernel(to, payoff);
-  put_step(to, payoff);
+  if (payoff->summary.flags & KMB_PAYOFF_MATCHED) {
+    put_kernel(to, payoff);
+    put_step(to, payoff);
+  }
   for (uint64_t i = 0; i < payoff->note_count; i++)
     put_sentence(to, i ? "- " : "\n- ", payoff->notes[i]);
 }
@@ -254,10 +276,37 @@ static void put_figures(kmbi_out *out, const kmb_payoff_summary *s) {
   put_f64(out, "graph_after_ns", s->graph_after_ns);
 }
 
+static void put_code_figures(kmbi_out *out, const kmb_payoff *payoff) {
+  const kmb_payoff_summary *s = &payoff->summary;
+  bool same = s->flags & KMB_PAYOFF_SAME_CODE;
+  if (same) kmbi_out_key(out, ",\n ", "same_code");
+  if (same) kmbi_out_put(out, "true");
+  if (!payoff->has_code) return;
+  if (s->flags & KMB_PAYOFF_MATCHED) {
+    put_u64(out, "code_launches", s->code_launches);
+    put_u64(out, "unknown_launches", s->unknown_launches);
+  }
+  put_u64(out, "other_code_launches", s->other_code_launches);
+}
+
 static void put_sizes(kmbi_out *out, const char *name, uint32_t x, uint32_t y,
                       uint32_t z) {
   kmbi_out_key(out, ", ", name);
   kmbi_out_format(out, "[%u, %u, %u]", (unsigned)x, (unsigned)y, (unsigned)z);
+}
+
+/* What these launches ran. */
+static void put_shape_code(kmbi_out *out, const kmb_payoff_shape *shape) {
+  kmbi_out_text_member(out, ", ", "code", kmbi_payoff_code_word(shape));
+  if (!shape->code) return;
+  kmbi_out_key(out, ", ", "hashes");
+  for (const char *at = shape->code; *at;) {
+    size_t digits = strcspn(at, " ");
+    kmbi_out_format(out, "%s\"%.*s\"", at == shape->code ? "[" : ", ",
+                    (int)digits, at);
+    at += digits + (at[digits] == ' ');
+  }
+  kmbi_out_put(out, "]");
 }
 
 static void put_shape_list(kmbi_out *out, const kmb_payoff *payoff) {
@@ -272,6 +321,7 @@ static void put_shape_list(kmbi_out *out, const kmb_payoff *payoff) {
     }
     kmbi_out_u64_member(out, ", ", "launches", s->launches);
     kmbi_out_u64_member(out, ", ", "total_ns", s->total_ns);
+    if (payoff->has_code) put_shape_code(out, s);
     kmbi_out_key(out, ", ", "scaled");
     kmbi_out_put(out, scaled ? "true}" : "false}");
   }
@@ -313,6 +363,7 @@ kmb_status kmb_payoff_write_json(const kmb_payoff *payoff, kmb_write_fn write,
   kmbi_out_put(&out, s->flags & KMB_PAYOFF_MATCHED ? "true" : "false");
   put_change(&out, payoff);
   if (s->flags & KMB_PAYOFF_MATCHED) put_figures(&out, s);
+  put_code_figures(&out, payoff);
   put_lists(&out, payoff);
   kmbi_out_put(&out, "}\n");
   return kmbi_out_end(&out);

@@ -119,6 +119,10 @@ typedef struct kmbi_code_head {
 } kmbi_code_head;
 void kmbi_result_set_kernels(kmb_result *result, const kmb_code_kernel *rows,
                              uint64_t count);
+/* code_match.c: two rows; `reason` is why it is not known, or NULL. */
+kmb_code_match kmbi_code_match_two(const kmb_code_kernel *a,
+                                   const kmb_code_kernel *b,
+                                   const char **reason);
 /* 0 for a name that is no kind's. */
 kmb_op_kind kmbi_op_kind_of(const char *name);
 /* A value, or NULL and a reason. A key that is there already is replaced. */

@@ -276,7 +276,8 @@ uint32_t kmbi_trace_shape(kmb_trace *trace, const kmbi_shape *shape) {
 
 kmb_status kmbi_trace_put_op(kmb_trace *trace, const kmbi_op_row *row) {
   trace->rows++;
-  if (row->invalid || row->start == 0 || row->end <= row->start) {
+  if (row->invalid || row->start == 0 || row->end <= row->start ||
+      row->end > KMBI_TIME_MOST) {
     trace->invalid++;
     return KMB_OK;
   }
@@ -291,7 +292,7 @@ kmb_status kmbi_trace_put_op(kmb_trace *trace, const kmbi_op_row *row) {
 }
 
 kmb_status kmbi_trace_put_call(kmb_trace *trace, const kmbi_host_row *row) {
-  if (row->end < row->start) return KMB_OK;
+  if (row->end < row->start || row->end > KMBI_TIME_MOST) return KMB_OK;
   uint32_t thread = thread_of(trace, row);
   uint32_t name =
       thread == KMBI_NO_ROW
@@ -304,7 +305,7 @@ kmb_status kmbi_trace_put_call(kmb_trace *trace, const kmbi_host_row *row) {
 }
 
 kmb_status kmbi_trace_put_range(kmb_trace *trace, const kmbi_host_row *row) {
-  if (row->end < row->start) return KMB_OK;
+  if (row->end < row->start || row->end > KMBI_TIME_MOST) return KMB_OK;
   uint32_t thread = thread_of(trace, row);
   uint32_t name = thread == KMBI_NO_ROW
                       ? thread

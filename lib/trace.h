@@ -72,6 +72,8 @@ typedef struct kmbi_trace_device {
 } kmbi_trace_device;
 
 #define KMBI_UNKNOWN UINT64_MAX
+/* No clock reaches 292 years: a row that ends later is invalid. */
+#define KMBI_TIME_MOST ((uint64_t)INT64_MAX)
 
 /* Of libkmb's own JSON. */
 enum { KMBI_TRACE_VERSION = 1 };
@@ -122,7 +124,8 @@ typedef struct kmbi_host_row {
 kmb_status kmbi_trace_create(const kmbi_memory *memory, kmb_trace **trace);
 /* Counts the row; keeps it unless it is invalid. */
 kmb_status kmbi_trace_put_op(kmb_trace *trace, const kmbi_op_row *row);
-/* A row that lies wholly before its start is left out, without a word. */
+/* A row that ends before its start, or after KMBI_TIME_MOST, is left out
+ * without a word. */
 kmb_status kmbi_trace_put_call(kmb_trace *trace, const kmbi_host_row *row);
 kmb_status kmbi_trace_put_range(kmb_trace *trace, const kmbi_host_row *row);
 /* Kind of a runtime or driver call by its name. */

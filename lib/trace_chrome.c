@@ -23,6 +23,8 @@ typedef enum member {
   PROCESS,
   GRID,
   BLOCK,
+  HOST_PROCESS,
+  HOST_THREAD,
   MEMBERS
 } member;
 
@@ -33,11 +35,12 @@ enum { FIRST_ARG = DEVICE };
 static const struct {
   const char *text;
   size_t size;
-} keys[MEMBERS] = {KEY("ph"),      KEY("cat"),         KEY("name"),
-                   KEY("pid"),     KEY("tid"),         KEY("ts"),
-                   KEY("dur"),     KEY("device"),      KEY("context"),
-                   KEY("stream"),  KEY("correlation"), KEY("bytes"),
-                   KEY("process"), KEY("grid"),        KEY("block")};
+} keys[MEMBERS] = {KEY("ph"),          KEY("cat"),         KEY("name"),
+                   KEY("pid"),         KEY("tid"),         KEY("ts"),
+                   KEY("dur"),         KEY("device"),      KEY("context"),
+                   KEY("stream"),      KEY("correlation"), KEY("bytes"),
+                   KEY("process"),     KEY("grid"),        KEY("block"),
+                   KEY("kmb_process"), KEY("kmb_thread")};
 
 typedef struct event {
   size_t at; /* of its brace, from source->begin */
@@ -94,7 +97,8 @@ static const category *category_of(const reader *r, const event *e) {
 #define SIZE(text) (UINT64_C(1) << (sizeof(text) - 1))
 static const uint64_t arg_sizes =
     SIZE("device") | SIZE("context") | SIZE("stream") | SIZE("correlation") |
-    SIZE("bytes") | SIZE("process") | SIZE("grid") | SIZE("block");
+    SIZE("bytes") | SIZE("process") | SIZE("grid") | SIZE("block") |
+    SIZE("kmb_process") | SIZE("kmb_thread");
 
 static bool may_be_arg(const kmbi_slice *key) {
   return key->size < 64 && arg_sizes >> key->size & 1;
@@ -157,8 +161,9 @@ static kmb_status read_event(reader *r, event *e) {
 
 /* Meaning. */
 
+/* `*bad`: it is negative, or beyond what can be counted. */
 static kmb_status read_time(reader *r, const event *e, member index,
-                            uint64_t *ns, bool *negative) {
+                            uint64_t *ns, bool *bad) {
   const kmbi_slice *slice = &e->members[index];
   kmbi_decimal number;
   if (slice->type != KMBI_SLICE_NUMBER)
@@ -172,11 +177,8 @@ static kmb_status read_time(reader *r, const event *e, member index,
                               "\"%s\" does not fit into 64 bits of ns",
                               keys[index].text);
   *ns = number.value;
-  *negative = number.negative && number.value;
-  if (index == TS && !*negative && !kmbi_add(number.value, r->base, ns))
-    return kmbi_jsonr_fail_at(&r->json, slice,
-                              "\"ts\" and \"kmb_base_ns\" do not fit into "
-                              "64 bits of ns");
+  *bad = number.negative && number.value;
+  if (index == TS && !*bad) *bad = !kmbi_add(number.value, r->base, ns);
   if (index == TS && number.decimals > r->decimals)
     r->decimals = number.decimals;
   return KMB_OK;
@@ -271,8 +273,8 @@ static kmb_status put_host(reader *r, event *e, role what) {
   if (status) return status;
   if (before || negative || !kmbi_add(row.start, length, &row.end))
     return KMB_OK;
-  whole(r, e, PID, &row.process);
-  whole(r, e, TID, &row.thread);
+  if (!whole(r, e, HOST_PROCESS, &row.process)) whole(r, e, PID, &row.process);
+  if (!whole(r, e, HOST_THREAD, &row.thread)) whole(r, e, TID, &row.thread);
   if (what == RANGE) return kmbi_trace_put_range(r->trace, &row);
   whole(r, e, CORRELATION, &row.correlation);
   row.kind = kmbi_call_kind_of(row.name, row.name_size);

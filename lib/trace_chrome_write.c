@@ -1,9 +1,18 @@
-/* A trace as Chrome JSON. Readers keep times as doubles of µs: where those
- * would lose a nanosecond all of them count from a base, which our own reader
- * adds. */
+/* A trace as Chrome JSON, so that Perfetto keeps all of it. Readers keep times
+ * as doubles of µs: where those would lose a nanosecond all of them count from
+ * a base, which our own reader adds. */
 #include "error.h"
 #include "out.h"
-#include "trace.h"
+#include "trace_tracks.h"
+
+typedef struct writer {
+  kmbi_out out;
+  const kmb_trace *trace;
+  kmbi_tracks tracks;
+  uint8_t *starts; /* a bit for each call from which an arrow goes */
+  uint64_t base;
+  bool some; /* events are there */
+} writer;
 
 static const char *category_of(kmb_op_kind kind) {
   return kind == KMB_OP_MEMCPY   ? "gpu_memcpy"
@@ -18,15 +27,21 @@ static void put_us(kmbi_out *out, const char *key, uint64_t ns) {
                   (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-static void put_event(kmbi_out *out, bool first, const char *category,
-                      const char *name) {
-  kmbi_out_format(out, "%s  {\"ph\": \"X\", \"cat\": \"%s\", \"name\": ",
-                  first ? "\n" : ",\n", category);
-  kmbi_out_string(out, name);
+/* A member of an object that is not its first. */
+static void put_u64(kmbi_out *out, const char *key, uint64_t number) {
+  kmbi_out_u64_member(out, ", ", key, number);
+}
+
+/* Perfetto takes a quote behind a backslash for a part of the name, even if the
+ * backslash is escaped itself, and then refuses the file. */
+static void put_text(kmbi_out *out, const kmbi_name *name) {
+  bool last = name->size && name->text[name->size - 1] == '\\';
+  kmbi_out_escaped(out, name->text, name->size - last);
+  kmbi_out_put(out, last ? "\\u005c\"" : "\"");
 }
 
 /* As far as a double of µs tells two nanoseconds apart. */
-#define LATEST_EXACT (1ULL << 53)
+#define LATEST_EXACT ((UINT64_C(1) << 43) * 1000)
 
 static uint64_t base_of(const kmb_trace *trace) {
   uint64_t first = UINT64_MAX, last = 0;
@@ -48,71 +63,209 @@ static uint64_t base_of(const kmb_trace *trace) {
   return last < LATEST_EXACT ? 0 : first;
 }
 
+/* Tracks. */
+
+static void put_object(writer *w) {
+  kmbi_out_put(&w->out, w->some ? ",\n  {" : "\n  {");
+  w->some = true;
+}
+
+static void put_meta(writer *w, const char *what, const kmbi_track *track) {
+  put_object(w);
+  kmbi_out_format(&w->out,
+                  "\"ph\": \"M\", \"name\": \"%s\", \"pid\": %u, \"tid\": %u, "
+                  "\"args\": {\"name\": \"",
+                  what, (unsigned)track->pid, (unsigned)track->tid);
+}
+
+static void end_meta(writer *w, const kmbi_track *track) {
+  if (track->part > 1) kmbi_out_format(&w->out, " (%u)", (unsigned)track->part);
+  kmbi_out_put(&w->out, "\"}}");
+}
+
+static void name_device(writer *w, const kmbi_track *track,
+                        const kmbi_lane *lane) {
+  const kmbi_trace_device *device =
+      kmbi_rows_at(&w->trace->devices, lane->device);
+  const kmbi_name *name = kmbi_name_at(w->trace, device->name);
+  put_meta(w, "process_name", track);
+  if (device->id == KMBI_UNKNOWN)
+    kmbi_out_put(&w->out, "a device");
+  else
+    kmbi_out_format(&w->out, "device %llu", (unsigned long long)device->id);
+  if (name->size) kmbi_out_put(&w->out, ": ");
+  put_text(&w->out, name);
+  kmbi_out_put(&w->out, "}}");
+}
+
+/* A stream is said with its context where its track cannot have its number,
+ * as that of another context has it. */
+static void name_stream(writer *w, const kmbi_track *track, uint32_t index) {
+  const kmbi_lane *lane = kmbi_lane_at(w->trace, index);
+  name_device(w, track, lane);
+  put_meta(w, "thread_name", track);
+  if (!(lane->flags & KMB_OP_HAS_STREAM))
+    kmbi_out_put(&w->out, "operations");
+  else
+    kmbi_out_format(&w->out, "stream %llu", (unsigned long long)lane->stream);
+  if (!w->tracks.lanes[index])
+    kmbi_out_format(&w->out, ", context %llu, process %llu",
+                    (unsigned long long)lane->context,
+                    (unsigned long long)lane->process);
+  end_meta(w, track);
+}
+
+static void name_thread(writer *w, const kmbi_track *track,
+                        const kmbi_thread *thread) {
+  if (track->part == 1 && track->tid == thread->thread) return;
+  put_meta(w, "thread_name", track);
+  kmbi_out_format(&w->out, "thread %llu", (unsigned long long)thread->thread);
+  end_meta(w, track);
+}
+
+/* Events. */
+
+static void put_event(writer *w, const char *category, const kmbi_name *name,
+                      const kmbi_track *track, uint64_t start, uint64_t end) {
+  put_object(w);
+  kmbi_out_format(&w->out, "\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"",
+                  category);
+  put_text(&w->out, name);
+  kmbi_out_format(&w->out, ", \"pid\": %u, \"tid\": %u", (unsigned)track->pid,
+                  (unsigned)track->tid);
+  put_us(&w->out, "ts", start - w->base);
+  put_us(&w->out, "dur", end - start);
+}
+
+/* An arrow from a call to what it launched; ids count calls from 1 on. */
+static void put_arrow(writer *w, const char *direction, uint32_t call) {
+  kmbi_out_format(&w->out, ", \"bind_id\": %llu, \"%s\": true",
+                  (unsigned long long)call + 1, direction);
+}
+
+/* The call where the arrow to an operation begins; KMBI_NO_ROW for none.
+ * Arrows do not point back in time, nor where clocks disagree. */
+static uint32_t arrow_from(const kmb_trace *trace, const kmbi_op *op) {
+  uint32_t call = kmbi_op_call(trace, op);
+  if (call == KMBI_NO_ROW || kmbi_call_at(trace, call)->start >= op->start)
+    return KMBI_NO_ROW;
+  return call;
+}
+
 /* As the torch profiler does. */
 static void put_shape(kmbi_out *out, const kmbi_shape *s) {
-  kmbi_out_format(out, "\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], ",
+  kmbi_out_format(out, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]",
                   (unsigned)s->grid[0], (unsigned)s->grid[1],
                   (unsigned)s->grid[2], (unsigned)s->block[0],
                   (unsigned)s->block[1], (unsigned)s->block[2]);
 }
 
-static void put_op(kmbi_out *out, const kmb_trace *trace, uint64_t base,
-                   uint32_t rank, bool first) {
-  const kmbi_op *op = kmbi_op_at(trace, rank);
-  const kmbi_lane *lane = kmbi_lane_at(trace, op->lane);
-  const kmbi_trace_device *device = kmbi_rows_at(&trace->devices, lane->device);
-  const kmbi_name *name = kmbi_name_at(trace, op->name);
-  bool known = device->id != KMBI_UNKNOWN;
-  put_event(out, first, category_of(name->kind), name->text);
-  kmbi_out_format(out, ", \"pid\": %llu, \"tid\": %llu",
-                  (unsigned long long)(known ? device->id : 0),
-                  (unsigned long long)lane->stream);
-  put_us(out, "ts", op->start - base);
-  put_us(out, "dur", op->end - op->start);
-  kmbi_out_put(out, ", \"args\": {");
-  if (known)
-    kmbi_out_format(out, "\"device\": %llu, ", (unsigned long long)device->id);
-  if (lane->flags & KMB_OP_HAS_STREAM)
-    kmbi_out_format(out, "\"context\": %llu, \"stream\": %llu, ",
-                    (unsigned long long)lane->context,
-                    (unsigned long long)lane->stream);
-  if (op->bytes != KMBI_UNKNOWN)
-    kmbi_out_format(out, "\"bytes\": %llu, ", (unsigned long long)op->bytes);
-  if (op->shape) put_shape(out, kmbi_shape_at(trace, op->shape));
+static void put_op_args(writer *w, const kmbi_op *op) {
+  const kmbi_lane *lane = kmbi_lane_at(w->trace, op->lane);
+  const kmbi_trace_device *device =
+      kmbi_rows_at(&w->trace->devices, lane->device);
+  kmbi_out_u64_member(&w->out, ", \"args\": {", "correlation", op->correlation);
+  if (device->id != KMBI_UNKNOWN) put_u64(&w->out, "device", device->id);
+  if (lane->flags & KMB_OP_HAS_STREAM) {
+    put_u64(&w->out, "context", lane->context);
+    put_u64(&w->out, "stream", lane->stream);
+  }
+  if (op->bytes != KMBI_UNKNOWN) put_u64(&w->out, "bytes", op->bytes);
+  if (op->shape) put_shape(&w->out, kmbi_shape_at(w->trace, op->shape));
   /* Without it an operation is of whatever process the calls are. */
-  if (!trace->one_process)
-    kmbi_out_format(out, "\"process\": %llu, ",
-                    (unsigned long long)lane->process);
-  kmbi_out_format(out, "\"correlation\": %llu}}",
-                  (unsigned long long)op->correlation);
+  if (!w->trace->one_process) put_u64(&w->out, "process", lane->process);
+  kmbi_out_put(&w->out, "}}");
 }
 
-static void put_host(kmbi_out *out, const kmb_trace *trace, uint32_t thread,
-                     uint64_t start, uint64_t end) {
-  const kmbi_thread *t = kmbi_rows_at(&trace->threads, thread);
-  kmbi_out_format(out, ", \"pid\": %llu, \"tid\": %llu",
-                  (unsigned long long)t->process,
-                  (unsigned long long)t->thread);
-  put_us(out, "ts", start);
-  put_us(out, "dur", end - start);
+static kmb_status no_memory(void) {
+  return kmbi_fail(KMB_ERR_NOMEM, "no memory to write a trace");
 }
 
-static void put_call(kmbi_out *out, const kmb_trace *trace, uint64_t base,
-                     uint32_t rank, bool first) {
-  const kmbi_call *call = kmbi_call_at(trace, rank);
-  put_event(out, first, "cuda_runtime", kmbi_name_at(trace, call->name)->text);
-  put_host(out, trace, call->thread, call->start - base, call->end - base);
-  kmbi_out_format(out, ", \"args\": {\"correlation\": %llu}}",
-                  (unsigned long long)call->correlation);
+static kmb_status put_op(writer *w, uint32_t rank) {
+  const kmbi_op *op = kmbi_op_at(w->trace, rank);
+  const kmbi_name *name = kmbi_name_at(w->trace, op->name);
+  kmbi_track *track = kmbi_tracks_op(&w->tracks, op);
+  if (!track) return no_memory();
+  if (!track->named) name_stream(w, track, op->lane);
+  track->named = true;
+  put_event(w, category_of(name->kind), name, track, op->start, op->end);
+  uint32_t call = arrow_from(w->trace, op);
+  if (call != KMBI_NO_ROW) put_arrow(w, "flow_in", call);
+  put_op_args(w, op);
+  return KMB_OK;
 }
 
-static void put_range(kmbi_out *out, const kmb_trace *trace, uint64_t base,
-                      uint32_t rank, bool first) {
-  const kmbi_range *range = kmbi_range_at(trace, rank);
-  put_event(out, first, "user_annotation",
-            kmbi_name_at(trace, range->name)->text);
-  put_host(out, trace, range->thread, range->start - base, range->end - base);
-  kmbi_out_put(out, "}");
+/* A call or a range, up to its arguments. NULL without memory. */
+static kmbi_track *put_host(writer *w, const char *category, uint32_t name,
+                            uint32_t index, uint64_t start, uint64_t end) {
+  kmbi_track *track = kmbi_tracks_host(&w->tracks, index, start, end);
+  if (!track) return NULL;
+  if (!track->named)
+    name_thread(w, track, kmbi_rows_at(&w->trace->threads, index));
+  track->named = true;
+  put_event(w, category, kmbi_name_at(w->trace, name), track, start, end);
+  return track;
+}
+
+/* The ids of a thread, where its track cannot have them. */
+static bool put_ids(writer *w, const kmbi_track *track, uint32_t index,
+                    const char *before) {
+  const kmbi_thread *thread = kmbi_rows_at(&w->trace->threads, index);
+  if (track->pid == thread->process && track->tid == thread->thread)
+    return false;
+  kmbi_out_u64_member(&w->out, before, "kmb_process", thread->process);
+  put_u64(&w->out, "kmb_thread", thread->thread);
+  return true;
+}
+
+static kmb_status put_call(writer *w, uint32_t rank) {
+  const kmbi_call *call = kmbi_call_at(w->trace, rank);
+  const kmbi_track *track = put_host(w, "cuda_runtime", call->name,
+                                     call->thread, call->start, call->end);
+  if (!track) return no_memory();
+  if (w->starts[rank / 8] >> rank % 8 & 1) put_arrow(w, "flow_out", rank);
+  kmbi_out_u64_member(&w->out, ", \"args\": {", "correlation",
+                      call->correlation);
+  put_ids(w, track, call->thread, ", ");
+  kmbi_out_put(&w->out, "}}");
+  return KMB_OK;
+}
+
+static kmb_status put_range(writer *w, uint32_t rank) {
+  const kmbi_range *range = kmbi_range_at(w->trace, rank);
+  const kmbi_track *track = put_host(w, "user_annotation", range->name,
+                                     range->thread, range->start, range->end);
+  if (!track) return no_memory();
+  bool ids = put_ids(w, track, range->thread, ", \"args\": {");
+  kmbi_out_put(&w->out, ids ? "}}" : "}");
+  return KMB_OK;
+}
+
+/* What encloses the other comes first, and of two equal ones the range. */
+static bool is_range_next(const kmb_trace *trace, uint32_t range,
+                          uint32_t call) {
+  if (range == trace->ranges.count) return false;
+  if (call == trace->calls.count) return true;
+  const kmbi_range *x = kmbi_range_at(trace, range);
+  const kmbi_call *y = kmbi_call_at(trace, call);
+  if (x->thread != y->thread) return x->thread < y->thread;
+  if (x->start != y->start) return x->start < y->start;
+  return x->end >= y->end;
+}
+
+/* Those of the host first: an arrow's end is looked for once its beginning was
+ * seen. */
+static kmb_status put_events(writer *w) {
+  const kmb_trace *trace = w->trace;
+  kmb_status status = KMB_OK;
+  uint32_t call = 0, range = 0;
+  while (!status && !w->out.status &&
+         (call < trace->calls.count || range < trace->ranges.count))
+    status = is_range_next(trace, range, call) ? put_range(w, range++)
+                                               : put_call(w, call++);
+  for (uint32_t i = 0; i < trace->ops.count && !status && !w->out.status; i++)
+    status = put_op(w, i);
+  return status;
 }
 
 /* What no other tool knows; left out where it is 0. */
@@ -122,34 +275,42 @@ static void put_ours(kmbi_out *out, const char *key, uint64_t value) {
                     (unsigned long long)value);
 }
 
+static kmb_status put_trace(writer *w) {
+  const kmb_trace *trace = w->trace;
+  for (uint32_t i = 0; i < trace->ops.count; i++) {
+    uint32_t call = arrow_from(trace, kmbi_op_at(trace, i));
+    if (call != KMBI_NO_ROW) w->starts[call / 8] |= (uint8_t)(1u << call % 8);
+  }
+  kmbi_out_put(&w->out, "{\"displayTimeUnit\": \"ns\",\n");
+  if (w->base) {
+    kmbi_out_put(&w->out, " \"kmb_base_ns\": ");
+    kmbi_out_u64(&w->out, w->base);
+    kmbi_out_put(&w->out, ",\n");
+  }
+  put_ours(&w->out, "dropped", trace->dropped);
+  put_ours(&w->out, "driver_added_ns", trace->driver_added);
+  put_ours(&w->out, "runtime_added_ns", trace->runtime_added);
+  kmbi_out_put(&w->out, " \"traceEvents\": [");
+  kmb_status status = put_events(w);
+  if (!status) kmbi_out_put(&w->out, "]}\n");
+  return status;
+}
+
 kmb_status kmb_trace_write_chrome(const kmb_trace *trace, kmb_write_fn write,
                                   void *user) {
-  kmbi_out out;
-  bool first = true;
+  writer w = {.trace = trace};
   if (!trace || !write)
     return kmbi_fail(KMB_ERR_INVALID, "kmb_trace_write_chrome: %s is NULL",
                      !trace ? "trace" : "write");
-  kmb_status status = kmbi_out_begin(&out, write, user);
+  kmb_status status = kmbi_out_begin(&w.out, write, user);
   if (status) return status;
-  uint64_t base = base_of(trace);
-  kmbi_out_put(&out, "{\"displayTimeUnit\": \"ns\",\n");
-  if (base) {
-    kmbi_out_put(&out, " \"kmb_base_ns\": ");
-    kmbi_out_u64(&out, base);
-    kmbi_out_put(&out, ",\n");
-  }
-  put_ours(&out, "dropped", trace->dropped);
-  put_ours(&out, "driver_added_ns", trace->driver_added);
-  put_ours(&out, "runtime_added_ns", trace->runtime_added);
-  kmbi_out_put(&out, " \"traceEvents\": [");
-  for (uint32_t i = 0; i < trace->ops.count && !out.status; i++, first = false)
-    put_op(&out, trace, base, i, first);
-  for (uint32_t i = 0; i < trace->calls.count && !out.status;
-       i++, first = false)
-    put_call(&out, trace, base, i, first);
-  for (uint32_t i = 0; i < trace->ranges.count && !out.status;
-       i++, first = false)
-    put_range(&out, trace, base, i, first);
-  kmbi_out_put(&out, "]}\n");
-  return kmbi_out_end(&out);
+  w.base = base_of(trace);
+  size_t size = trace->calls.count / 8 + 1;
+  w.starts = kmbi_alloc(&trace->memory, size, 1);
+  status = kmbi_tracks_init(&w.tracks, trace);
+  if (!status) status = w.starts ? put_trace(&w) : no_memory();
+  kmbi_tracks_release(&w.tracks);
+  kmbi_free(&trace->memory, w.starts, size, 1);
+  kmb_status written = kmbi_out_end(&w.out);
+  return status ? status : written;
 }

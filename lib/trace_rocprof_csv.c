@@ -50,6 +50,16 @@ bool kmbi_rocprof_csv_match(kmbi_csv *csv, const char **lacks) {
   return true;
 }
 
+/* A word, perhaps, before the number: of "0x17" or "1.5" the end is no number.
+ */
+static bool is_word(const char *text, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    bool letter = (text[i] | 32) >= 'a' && (text[i] | 32) <= 'z';
+    if (!letter && (i == 0 || (text[i] != ' ' && text[i] != '_'))) return false;
+  }
+  return true;
+}
+
 /* Text in which only the number at the end counts: "7", "Agent 7". */
 static kmb_status trailing_number(const kmbi_csv *csv, const kmbi_field *field,
                                   const char *what, uint64_t *value) {
@@ -60,7 +70,7 @@ static kmb_status trailing_number(const kmbi_csv *csv, const kmbi_field *field,
     count++;
   digits.text += field->size - count;
   digits.size = count;
-  if (!count)
+  if (!count || !is_word(field->text, field->size - count))
     return kmbi_csv_fail(csv, field, "%s has no number: \"%.*s\"", what,
                          (int)(field->size < 40 ? field->size : 40),
                          field->text);

@@ -22,7 +22,7 @@ enum {
   CODE_NOTADB = 26,
   CODE_ROW = 100,
   CODE_DONE = 101,
-  TYPE_NULL = 5,
+  TYPE_INTEGER = 1,
   ROWS_A_LOOK = 1 << 16 /* at the cancel flag */
 };
 
@@ -131,9 +131,11 @@ kmb_status kmbi_sqlite_each(kmbi_sqlite *s, const char *table,
 }
 
 bool kmbi_sqlite_get(kmbi_sqlite *s, void *row, int column, int64_t *value) {
-  *value = s->api.integer(row, column);
-  /* NULL reads as 0. */
-  return *value || s->api.type(row, column) != TYPE_NULL;
+  /* SQLite makes a number of anything: 1 of 1.5, 4 of '4x', 0 of NULL. */
+  void *cell = s->api.value(row, column);
+  bool has = s->api.type(cell) == TYPE_INTEGER;
+  *value = has ? s->api.integer(cell) : 0;
+  return has;
 }
 
 bool kmbi_sqlite_get_u64(kmbi_sqlite *s, void *row, int column,
@@ -167,9 +169,9 @@ uint32_t kmbi_sqlite_shape(kmbi_sqlite *s, void *row, int column) {
   kmbi_shape shape;
   if (!kmbi_sqlite_shape_columns(s)) return 0;
   for (int i = 0; i < KMBI_SQLITE_SHAPE; i++) {
-    /* NULL reads as 0. */
-    int64_t size = s->api.integer(row, column + i);
-    if (size <= 0 || size > UINT32_MAX) return 0;
+    int64_t size = 0;
+    bool has = kmbi_sqlite_get(s, row, column + i, &size);
+    if (!has || size <= 0 || size > UINT32_MAX) return 0;
     *(i < 3 ? &shape.grid[i] : &shape.block[i - 3]) = (uint32_t)size;
   }
   return kmbi_trace_shape(s->trace, &shape);
@@ -268,9 +270,10 @@ static kmb_status open_library(kmbi_sqlite *s) {
       {"sqlite3_reset", (void *)&s->api.reset},
       {"sqlite3_finalize", (void *)&s->api.finalize},
       {"sqlite3_bind_int64", (void *)&s->api.bind},
-      {"sqlite3_column_int64", (void *)&s->api.integer},
       {"sqlite3_column_text", (void *)&s->api.text},
-      {"sqlite3_column_type", (void *)&s->api.type},
+      {"sqlite3_column_value", (void *)&s->api.value},
+      {"sqlite3_value_type", (void *)&s->api.type},
+      {"sqlite3_value_int64", (void *)&s->api.integer},
       {"sqlite3_errmsg", (void *)&s->api.message}};
   return kmbi_library_open("libsqlite3.so.0", "libsqlite3-0", symbols,
                            sizeof symbols / sizeof symbols[0], &s->library);

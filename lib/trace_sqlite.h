@@ -14,9 +14,10 @@ typedef struct kmbi_sqlite_api {
   int (*reset)(void *statement);
   int (*finalize)(void *statement);
   int (*bind)(void *statement, int index, int64_t value);
-  int64_t (*integer)(void *statement, int column);
   const unsigned char *(*text)(void *statement, int column);
-  int (*type)(void *statement, int column);
+  void *(*value)(void *statement, int column);
+  int (*type)(void *value);
+  int64_t (*integer)(void *value);
   const char *(*message)(void *db);
 } kmbi_sqlite_api;
 
@@ -66,7 +67,7 @@ kmb_status kmbi_sqlite_name_of(kmbi_sqlite *s, int64_t id,
 kmb_status kmbi_sqlite_names_from(kmbi_sqlite *s, const char *table,
                                   const char *id, const char *value);
 
-/* Columns of the current row. False if NULL. */
+/* Columns of the current row. False if the value is no integer, as NULL. */
 bool kmbi_sqlite_get(kmbi_sqlite *s, void *row, int column, int64_t *value);
 /* The same where a value below zero is none. */
 bool kmbi_sqlite_get_u64(kmbi_sqlite *s, void *row, int column,

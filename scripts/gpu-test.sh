@@ -6,7 +6,7 @@
 # gpu_bars.py sets them beside their bars.
 #
 # usage: gpu-test.sh [FOLDER [OUTPUT_FOLDER [PART...]]]    (gpu-pack, ., all)
-# parts: open tests code hip python examples accuracy moves cost compare
+# parts: open tests record code hip python examples accuracy moves cost compare
 #        ceilings counters peers torch payoff sanitizer, and by name only:
 #        ranks, which needs two GPUs; events, which asks why EVENT through HIP
 #        and through CUDA are apart; extension, which compiles for a minute
@@ -16,7 +16,7 @@ CDPATH="" cd -- "$(dirname "$0")/.." || exit 1
 folder=${1:-gpu-pack} out=${2:-.}
 [ $# -ge 1 ] && shift
 [ $# -ge 1 ] && shift
-parts=${*:-open tests code hip python examples accuracy moves cost compare \
+parts=${*:-open tests record code hip python examples accuracy moves cost compare \
 ceilings counters peers torch payoff sanitizer}
 failed='' summary=''
 deadline=$(($(date +%s) + ${KMB_GPU_SECONDS:-86400}))
@@ -91,6 +91,31 @@ opens() {
   printf ']}\n'
 }
 
+# A million launches a process, recorded and never traced in turns.
+launches() {
+  separator=''
+  printf '{"device": "%s", "date": "%s", "launches": [\n' \
+    "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader \
+      2>/dev/null | head -n 1)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+  for round in 1 2 3 4 5 6 7; do
+    order='launches recorded'
+    [ $((round % 2)) = 0 ] && order='recorded launches'
+    for what in $order; do
+      line=$("$folder/gpu_record" "$what" | grep '^{') || continue
+      printf '%s%s' "$separator" "$line"
+      separator=',
+'
+    done
+  done
+  printf ']}\n'
+}
+
+record_part() {
+  run 60 record "$folder/gpu_record" "$out/record.json"
+  launches >"$out/record_launches.json"
+  cat "$out/record_launches.json"
+}
+
 open_part() {
   opens >"$out/open.json"
   cat "$out/open.json"
@@ -110,7 +135,6 @@ tests_part() {
   run 90 rows "$folder/gpu_rows"
   run 60 dependent "$folder/gpu_dependent"
   run 60 devices "$folder/gpu_devices"
-  run 60 record "$folder/gpu_record" "$out/record.json"
   run 60 busy "$folder/gpu_busy"
   run 60 blocking env CUDA_LAUNCH_BLOCKING=1 "$folder/gpu_functional" \
     each_timer_checks_and_times
@@ -167,7 +191,7 @@ payoff_part() {
     echo "== payoff: skipped, for nvcc was not there to pack its kernels"
     return
   }
-  python 240 payoff "$folder/payoff_step.py" measure \
+  python 400 payoff "$folder/payoff_step.py" measure \
     "$folder/step_kernels.fatbin" "$out/payoff"
   python 60 payoff_profiler "$folder/payoff_step.py" profile \
     "$folder/step_kernels.fatbin" "$out/payoff"
@@ -264,9 +288,28 @@ read_by_ncu() { # NAME LIBRARIES PROGRAM ARGUMENT...
   grep -q '"Kernel Name"' "$out/counters-ncu.csv" 2>/dev/null
 }
 
+# What a process's first call for counters takes, in fresh processes: with and
+# without a library in it that maps much memory.
+counters_first() {
+  separator=''
+  printf '['
+  for round in 1 2 3 4 5; do
+    for more in '' cublas; do
+      # shellcheck disable=SC2086 # none where it is empty
+      line=$(timeout 60 "$folder/gpu_counters" first $more) || continue
+      printf '%s%s' "$separator" "$line"
+      separator=',
+'
+    done
+  done
+  printf ']\n'
+}
+
 # Counters of ours beside those of Nsight Compute, of the same launches: cold,
 # clocks as they are. They need privileges. Whatever fails, the rest is had.
 counters_part() {
+  counters_first >"$out/counters-first.json"
+  grep -o '^.*"first_ms": [^,]*' "$out/counters-first.json"
   run 60 counters "$folder/gpu_counters" "$out/counters.json"
   ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu \
     /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | sort -V | tail -n 1)
@@ -354,6 +397,7 @@ for part in $parts; do
   case $part in
   open) open_part ;;
   tests) tests_part ;;
+  record) record_part ;;
   code) code_part ;;
   hip) hip_part ;;
   events) events_part ;;

@@ -113,6 +113,20 @@ def counters(b):
           whole >= 6 or None)
 
 
+def first(b):
+    """The first process reads libraries from the disk."""
+    calls = b.read('counters-first')
+    alone = [c for c in calls if not c['cublas']][1:]
+    b.most('a process\'s first call for counters, median, ms',
+           statistics.median(c['first_ms'] for c in alone), 500)
+    b.add('its second one, median, ms',
+          statistics.median(c['second_ms'] for c in alone), 'shown', True)
+    beside = [c['first_ms'] for c in calls if c['cublas']]
+    if beside:
+        b.add('the first one beside cuBLAS, median, ms',
+              statistics.median(beside), 'shown', True)
+
+
 def kept(b):
     """Whether a session that stays enabled keeps others from the counters."""
     for row in b.read('profiler-beside')['beside']:
@@ -137,10 +151,6 @@ def ceilings(b):
 def record(b):
     data = b.read('record')
     b.most('recording adds to a launch, ns', data['added_ns']['calls'], 2000)
-    million = data['million']
-    b.most('recording adds to a launch, over a million, ns',
-           million['launches_ms'] * 1e6 / million['ops'] -
-           data['launch_ns']['never_traced'], 2000)
     b.add('dropped or invalid of a million',
           data['million']['dropped'] + data['million']['invalid'] +
           abs(data['million']['ops'] - 1000000), '0',
@@ -151,6 +161,23 @@ def record(b):
           'launch and drain, 0 to 1000, p10 to p90 within 200',
           0 < beyond['median'] < 1000 and
           beyond['p90'] - beyond['p10'] <= 200)
+
+
+def record_launches(b):
+    """Processes in turns: what the recorded one of a pair took more."""
+    rows = b.read('record_launches')['launches']
+    kinds = [[r for r in rows if r['recorded'] == which]
+             for which in (True, False)]
+    for key in ('mean_ns', 'median_ns'):
+        more = [a[key] - o[key] for a, o in zip(*kinds)]
+        b.most('recording adds to each of a million launches, %s, '
+               'the middle of %d pairs' % (key, len(more)),
+               statistics.median(more), 2000)
+    b.add('dropped or invalid of these', sum(
+        r['dropped'] + r['invalid'] + abs(r['ops'] - 1000000)
+        for r in kinds[0]), '0', all(
+            r['dropped'] == r['invalid'] == 0 and r['ops'] == 1000000
+            for r in kinds[0]))
 
 
 def ranks(b):
@@ -212,9 +239,9 @@ def own_bars(name):
 
 
 PARTS = {'accuracy': accuracy, 'moves': cold, 'cost': cost, 'open': opens,
-         'hip_on_cuda': hip, 'counters-beside': counters,
+         'hip_on_cuda': hip, 'counters-beside': counters, 'counters-first': first,
          'profiler-beside': kept, 'ceilings': ceilings,
-         'record': record, 'compare': compare, 'code': code,
+         'record': record, 'record_launches': record_launches, 'compare': compare, 'code': code,
          'code_gpu': own_bars('code_gpu'),
          'peers_torch': own_bars('peers_torch'),
          'payoff/payoff': own_bars('payoff/payoff'), 'ranks': ranks,

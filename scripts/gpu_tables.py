@@ -23,6 +23,7 @@ TAKEN = {'accuracy': 'accuracy', 'moves': 'cold', 'cost': 'cost',
          'compare': 'compare', 'open': 'open', 'peers': 'peers', 'cuda_gemm': 'gemm',
          'cuda_copy': 'copy', 'ceilings': 'ceilings',
          'peers_ceilings': 'peers-ceilings', 'record': 'record',
+         'record_launches': 'record-launches',
          'hip_on_cuda': 'hip-on-cuda', 'counters-beside': 'counters',
          'peers_torch': 'peers-torch', 'payoff/payoff': 'payoff',
          'code_gpu': 'code', 'ranks': 'ranks', 'allreduce': 'allreduce',
@@ -250,26 +251,22 @@ def ceilings():
         source(data, 'ceilings'))
 
 
-def over_rounds(row):
-    """From the least to the largest of the rounds: the host's noise."""
-    off = [r['off_pct'] for r in row.get('rounds', [])]
-    return '%s to %s' % (signed_pct(min(off)), signed_pct(max(off))) \
-        if off else '–'
-
-
 def payoff():
     data = recorded('payoff')
     rows = [[r['shape'], r['mode'], '%s → %s' % (
         r['kind'] + ' mid', r['name'].replace('step_', '').replace('_', ' ')),
              '%.3f' % r['ratio'], us(r['old_ns'][0] / 1e3),
              us(r['predicted_ns'] / 1e3), us(r['new_ns'][0] / 1e3),
-             signed_pct(r['off_pct']), over_rounds(r)]
+             signed_pct(r['off_pct']), '%s to %s' % (
+                 signed_pct(r['off_low_pct']), signed_pct(r['off_high_pct'])),
+             signed_pct(r['whole_off_pct']), '%d of %d' % (
+                 len(r['rounds']), r['rounds_measured'])]
             for r in data['steps'] if 'predicted_ns' in r]
     lost = sum('predicted_ns' not in r for r in data['steps'])
     return '%s\n\n%sPyTorch %s. %s.' % (
         table(['model', 'mode', 'kernel', 'ratio alone', 'step, µs',
-               'predicted', 'measured', 'off, the middle round\'s',
-               'of all rounds'], rows),
+               'predicted', 'measured', 'off', 'its interval',
+               'with the wait', 'rounds'], rows),
         '%d swaps had no prediction. ' % lost if lost else '', data['torch'],
         source(data, 'payoff'))
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "../cold.h"
+#include "../usage.h"
 #include "blas.h"
 #include "sampled.h"
 
@@ -198,7 +199,13 @@ static int measure_all(kmb_device *device, blas *b, const char *path) {
   return code;
 }
 
+static const char usage[] =
+    "usage: cuda_gemm [DEVICE [RESULT.json]]\n"
+    "DEVICE is cuda:0 unless given, RESULT.json cuda_gemm.json.\n";
+
 int main(int argc, char **argv) {
+  int asked = usage_asked(argc, argv, 2, usage);
+  if (asked >= 0) return asked;
   const char *name = argc > 1 ? argv[1] : "cuda:0";
   const char *why = NULL;
   const char *backend = NULL;

@@ -3,11 +3,12 @@
  * first.
  *
  * usage: mpiexec -n N mpi_allreduce [RESULT.json]      a rank a GPU
- *        allreduce N [RESULT.json]      the same without MPI, on one host
+ *        allreduce [N [RESULT.json]]    the same without MPI, on one host
  *
  * Algorithm and bus bandwidth are those of nccl-tests: bytes over time, and
  * that times 2(n-1)/n. NVLink multicast is off (NCCL_NVLS_ENABLE=0) unless the
  * variable says otherwise. */
+#include "../usage.h"
 #include "nccl.h"
 
 #include <kmb/kmb.h>
@@ -241,7 +242,13 @@ static kmb_comm_params params(void) {
 
 #ifdef WITH_MPI
 
+static const char usage[] =
+    "usage: mpiexec -n N mpi_allreduce [RESULT.json]\n"
+    "A rank a GPU; RESULT.json is mpi_allreduce.json unless given.\n";
+
 int main(int argc, char **argv) {
+  int asked = usage_asked(argc, argv, 1, usage);
+  if (asked >= 0) return asked;
   member r = {NULL, NULL, NULL, NULL, 0, 0};
   int local = 0;
   MPI_Comm host;
@@ -281,15 +288,22 @@ static int one_rank(const char *name, int index, int size, const char *path) {
 }
 
 /* Nothing of CUDA is used before: a process that was forked after could not. */
+static const char usage[] =
+    "usage: allreduce [RANKS [RESULT.json]]\n"
+    "RANKS is 2 unless given; RESULT.json is allreduce.json.\n";
+
 int main(int argc, char **argv) {
-  int size = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 2;
+  int asked = usage_asked(argc, argv, 2, usage);
+  if (asked >= 0) return asked;
+  long ranks = 2;
+  if (argc > 1 && (!usage_number(argv[1], MOST_DEVICES, &ranks) || ranks < 2))
+    return usage_error(usage,
+                       "RANKS is \"%s\", not a whole number from 2 to %d",
+                       argv[1], MOST_DEVICES);
+  int size = (int)ranks;
   const char *path = argc > 2 ? argv[2] : "allreduce.json";
   char name[64];
   int code = 0;
-  if (size < 2 || size > MOST_DEVICES) {
-    fprintf(stderr, "usage: allreduce RANKS [RESULT.json]\n");
-    return 2;
-  }
   setenv("NCCL_NVLS_ENABLE", "0", 0);
   snprintf(name, sizeof name, "/allreduce-%ld", (long)getpid());
   for (int i = 0; i < size; i++) {

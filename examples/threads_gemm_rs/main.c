@@ -5,7 +5,6 @@
  * and a stream each: cuBLAS and NCCL in bf16, NVLink multicast off.
  *
  * usage: threads_gemm_rs [host|cuda] [RANKS [RESULT.json [SIZE]]]
- *        (host, 2, threads_gemm_rs.json, 192 or with cuda about 8192)
  *
  * Where there are too few GPUs, or no cuBLAS or NCCL, it says so and ends with
  * 77. */
@@ -13,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../usage.h"
 #include "team.h"
 
 enum { SKIPPED = 77, LARGEST = 65536 };
@@ -168,39 +168,46 @@ static int measure(team *t, const char *path) {
   return code;
 }
 
-/* A positive number, and nothing behind it; else 0. */
-static long number(const char *text) {
-  char *end = NULL;
-  long n = strtol(text, &end, 10);
-  return n > 0 && n <= LARGEST && !*end ? n : 0;
-}
+static const char usage[] =
+    "usage: threads_gemm_rs [host|cuda] [RANKS [RESULT.json [SIZE]]]\n"
+    "RANKS is 2 unless given, at most 16 on the host and 64 with cuda;\n"
+    "RESULT.json is threads_gemm_rs.json. RANKS divides SIZE, the rows and\n"
+    "columns of the matrices: 192 unless given, or with cuda 8192, rounded up\n"
+    "to a multiple of 64 times RANKS; at most 65536.\n";
 
-/* Whether it can be shared out. */
-static int size_up(team *t, long ranks, long size) {
-  if (ranks < 1 || ranks > t->v->most_ranks) return 0;
-  size_t step = t->v->multiple * (size_t)ranks;
-  t->ranks = (int)ranks;
-  t->size = size > 0 ? (size_t)size : t->v->size;
-  if (size < 0 && step) t->size = (t->size + step - 1) / step * step;
-  t->share = t->size / (size_t)ranks;
-  return t->share && t->size % (size_t)ranks == 0;
+/* Shares it out; `text` is NULL where no size was given. */
+static int size_up(team *t, const char *text) {
+  size_t step = t->v->multiple * (size_t)t->ranks;
+  long size = (long)t->v->size;
+  if (text && !usage_number(text, LARGEST, &size))
+    return usage_error(usage, "SIZE is \"%s\", not a whole number from 1 to %d",
+                       text, LARGEST);
+  t->size = (size_t)size;
+  if (!text && step) t->size = (t->size + step - 1) / step * step;
+  t->share = t->size / (size_t)t->ranks;
+  if (!t->share || t->size % (size_t)t->ranks)
+    return usage_error(usage, "SIZE is %zu%s, which RANKS, %d, does not divide",
+                       t->size, text ? "" : " unless given", t->ranks);
+  return 0;
 }
 
 int main(int argc, char **argv) {
   static team t;
-  int next = 1;
+  int next = 1, asked = usage_asked(argc, argv, 4, usage);
+  long ranks = 2;
+  if (asked >= 0) return asked;
   t.v = &on_host;
   if (argc > 1 && strcmp(argv[1], on_cuda.name) == 0) t.v = &on_cuda;
   if (argc > 1 && strcmp(argv[1], t.v->name) == 0) next++;
-  long ranks = argc > next ? number(argv[next]) : 2;
-  const char *path = argc > next + 1 ? argv[next + 1] : "threads_gemm_rs.json";
-  long size = argc > next + 2 ? number(argv[next + 2]) : -1;
-  if (argc > next + 3 || !size || !size_up(&t, ranks, size)) {
-    fprintf(stderr,
-            "usage: threads_gemm_rs [host|cuda] [RANKS [RESULT.json [SIZE]]]\n"
-            "RANKS up to %d divides SIZE (%zu)\n",
-            t.v->most_ranks, t.v->size);
-    return 2;
-  }
-  return measure(&t, path);
+  if (argc > next && !usage_number(argv[next], t.v->most_ranks, &ranks))
+    return usage_error(
+        usage, "RANKS is \"%s\", not a whole number from 1 to %d%s", argv[next],
+        t.v->most_ranks, next == 1 ? ", nor is it host or cuda" : "");
+  if (argc > next + 3)
+    return usage_error(usage, "\"%s\" is one argument too many",
+                       argv[next + 3]);
+  t.ranks = (int)ranks;
+  int wrong = size_up(&t, argc > next + 2 ? argv[next + 2] : NULL);
+  if (wrong) return wrong;
+  return measure(&t, argc > next + 1 ? argv[next + 1] : "threads_gemm_rs.json");
 }

@@ -39,7 +39,7 @@ def operations(tokens, hidden):
         return torch.randn(*shape, dtype=torch.bfloat16, device='cuda')
 
     yield (rms_norm, (new(tokens, hidden), new(hidden)),
-           kmb.work.norm(rows=tokens, hidden=hidden, norm=1, dtype='bf16'))
+           kmb.work.norm(rows=tokens, hidden=hidden, norm='rms', dtype='bf16'))
     yield (silu_and_mul, (new(tokens, 2 * hidden),),
            kmb.work.activation(tokens * hidden, 'bf16', gated=True))
     yield (matmul, (new(tokens, hidden), new(hidden, hidden)),

@@ -91,8 +91,9 @@ static inline kmb_trace_params kmb_trace_params_init(void) {
 /** What a trace holds. */
 typedef struct kmb_trace_info {
   size_t struct_size;
-  uint64_t rows;    /**< device operations in the source */
-  uint64_t invalid; /**< of these, left out: start 0, or no positive length */
+  uint64_t rows; /**< device operations in the source */
+  /** Of these, left out: start 0, no positive length, an end after 2^63 - 1 */
+  uint64_t invalid;
   uint64_t ops;     /**< device operations kept */
   uint64_t calls;   /**< host calls kept */
   uint64_t ranges;  /**< named ranges kept */
@@ -323,11 +324,14 @@ KMB_API kmb_status kmb_trace_write_json(const kmb_trace *trace,
 /** Writes a trace as Chrome JSON, which Perfetto and kmb_trace_load() read.
  *  Times are in µs with three decimals, so no nanosecond is lost. Where they
  *  would be too long for a reader that uses doubles they count from
- *  "kmb_base_ns", which kmb_trace_load() adds again.
+ *  "kmb_base_ns", which kmb_trace_load() adds again. Each stream of a device
+ *  and each thread of the host is a track; what overlaps there is on further
+ *  ones. Arrows lead from a call to the operations that it started.
  *  @param trace  a trace
  *  @param write  takes the output, UTF-8
  *  @param user   given to `write`
  *  @retval KMB_ERR_INVALID  NULL
+ *  @retval KMB_ERR_NOMEM    out of memory
  *  @return KMB_OK, or what `write` returned
  *  @thread any
  *  @blocks as `write` does

@@ -560,7 +560,12 @@ VALUE(KMB_PAYOFF_RECORDS_DROPPED, 64);
 VALUE(KMB_PAYOFF_STREAMS_APART, 128);
 VALUE(KMB_PAYOFF_SHAPES_KNOWN, 256);
 VALUE(KMB_PAYOFF_BY_SHAPE, 512);
+VALUE(KMB_PAYOFF_BY_CODE, 1024);
+VALUE(KMB_PAYOFF_SAME_CODE, 2048);
 VALUE(KMB_PAYOFF_SCALED, 1);
+VALUE(KMB_PAYOFF_CODE_SAME, 2);
+VALUE(KMB_PAYOFF_CODE_OTHER, 4);
+VALUE(KMB_PAYOFF_CODE_SEVERAL, 8);
 VALUE(KMB_RECORD_NO_CALLS, 1);
 
 MEMBER(kmb_pair, key, 0, 8, const char *);
@@ -1285,7 +1290,9 @@ MEMBER(kmb_payoff_change, grid_z, 96, 4, uint32_t);
 MEMBER(kmb_payoff_change, block_x, 100, 4, uint32_t);
 MEMBER(kmb_payoff_change, block_y, 104, 4, uint32_t);
 MEMBER(kmb_payoff_change, block_z, 108, 4, uint32_t);
-GROWS(kmb_payoff_change, 112);
+MEMBER(kmb_payoff_change, before, 112, 8, const kmb_result *);
+MEMBER(kmb_payoff_change, after, 120, 8, const kmb_result *);
+GROWS(kmb_payoff_change, 128);
 
 MEMBER(kmb_payoff_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_params, hooks, 8, 8, const kmb_hooks *);
@@ -1300,7 +1307,10 @@ MEMBER(kmb_payoff_params, grid_z, 56, 4, uint32_t);
 MEMBER(kmb_payoff_params, block_x, 60, 4, uint32_t);
 MEMBER(kmb_payoff_params, block_y, 64, 4, uint32_t);
 MEMBER(kmb_payoff_params, block_z, 68, 4, uint32_t);
-GROWS(kmb_payoff_params, 72);
+MEMBER(kmb_payoff_params, code, 72, 8, const kmb_code *);
+MEMBER(kmb_payoff_params, listed, 80, 8, const kmb_result *const *);
+MEMBER(kmb_payoff_params, listed_count, 88, 8, uint64_t);
+GROWS(kmb_payoff_params, 96);
 
 MEMBER(kmb_payoff_summary, struct_size, 0, 8, size_t);
 MEMBER(kmb_payoff_summary, verdict, 8, 8, const char *);
@@ -1330,7 +1340,10 @@ MEMBER(kmb_payoff_summary, reserved, 188, 4, uint32_t);
 MEMBER(kmb_payoff_summary, recorded_ns, 192, 8, double);
 MEMBER(kmb_payoff_summary, shapes, 200, 8, uint64_t);
 MEMBER(kmb_payoff_summary, other_launches, 208, 8, uint64_t);
-GROWS(kmb_payoff_summary, 216);
+MEMBER(kmb_payoff_summary, code_launches, 216, 8, uint64_t);
+MEMBER(kmb_payoff_summary, unknown_launches, 224, 8, uint64_t);
+MEMBER(kmb_payoff_summary, other_code_launches, 232, 8, uint64_t);
+GROWS(kmb_payoff_summary, 240);
 
 MEMBER(kmb_payoff_candidate, name, 0, 8, const char *);
 MEMBER(kmb_payoff_candidate, launches, 8, 8, uint64_t);
@@ -1349,7 +1362,8 @@ MEMBER(kmb_payoff_shape, block_y, 48, 4, uint32_t);
 MEMBER(kmb_payoff_shape, block_z, 52, 4, uint32_t);
 MEMBER(kmb_payoff_shape, flags, 56, 4, uint32_t);
 MEMBER(kmb_payoff_shape, reserved, 60, 4, uint32_t);
-GROWS(kmb_payoff_shape, 64);
+MEMBER(kmb_payoff_shape, code, 64, 8, const char *);
+GROWS(kmb_payoff_shape, 72);
 
 MEMBER(kmb_record_params, struct_size, 0, 8, size_t);
 MEMBER(kmb_record_params, row_limit, 8, 8, uint64_t);

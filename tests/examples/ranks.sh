@@ -40,6 +40,19 @@ for arguments in 0 5 17 x 2x -1 'host 5' 'host 2 r.json 25' 'host 2 r.json x' \
   "$threads" $arguments >out 2>err && fail "$arguments was taken"
   grep -q usage err || fail "refused without a word"
 done
+said() { # ARGUMENTS WORDS
+  # shellcheck disable=SC2086 # a list of arguments
+  "$threads" $1 >out 2>err
+  [ $? -eq 2 ] || fail "$1 did not end with 2"
+  grep -q -e "^$2" err || fail "$1: not \"$2\""
+}
+said 'host 17' 'RANKS is "17", not a whole number from 1 to 16$'
+said gpu 'RANKS is "gpu", not a whole number from 1 to 16, nor is it host or cuda$'
+said 'cuda 65' 'RANKS is "65", not a whole number from 1 to 64$'
+said 'host 5' 'SIZE is 192 unless given, which RANKS, 5, does not divide$'
+said '2 r.json 25' 'SIZE is 25, which RANKS, 2, does not divide$'
+said '2 r.json 1e3' 'SIZE is "1e3", not a whole number from 1 to 65536$'
+said '2 r.json 24 24' '"24" is one argument too many$'
 rm -f r.json
 "$threads" cuda 2 r.json >out 2>err
 code=$?
@@ -63,5 +76,6 @@ else
   grep -q '"world_size": 2' a.json || fail "no world size"
 fi
 "$allreduce" 1 a.json >out 2>err && fail "one rank was taken"
-grep -q usage err || fail "refused without a word"
+grep -q '^RANKS is "1", not a whole number from 2 to 64$' err ||
+  fail "refused without a word"
 echo "ok allreduce"

@@ -157,10 +157,57 @@ static void what_recording_adds_can_be_told(void) {
       p.added_ns = wrong[i];
       REQUIRE_STATUS(kmb_payoff_evaluate(trace, &change, &p, &payoff),
                      KMB_ERR_INVALID);
-      REQUIRE_HAS(kmb_last_error(NULL, NULL), "to a call");
+      REQUIRE_HAS(kmb_last_error(NULL, NULL),
+                  "to a call (--added): 0 to 1000000, a millisecond");
     }
     kmb_trace_destroy(trace);
   }
+}
+
+static bool says(const kmb_payoff *payoff, const char *part) {
+  for (uint64_t i = 0; i < kmb_payoff_note_count(payoff); i++)
+    if (strstr(kmb_payoff_note(payoff, i), part)) return true;
+  return false;
+}
+
+/* Two threads; of one a call of the driver is part of another. What is more
+ * than the calls is said, and lengths stay what they can be. */
+static void calls_shorter_than_what_was_added_are_counted(void) {
+  static const char json[] =
+      "{\"kmb_trace\": 1, \"base_ns\": 9000, \"names\": [\"k\", "
+      "\"cudaLaunchKernel\", \"cuLaunchKernel\", \"X\"], \"devices\": "
+      "[[0, 3]], \"streams\": [[0, 5, 1, 7]], \"threads\": [[5, 6], [5, 7]], "
+      "\"ops\": [[\"kernel\", 0, 0, 1000, 100, 1, null], [\"kernel\", 0, 0, "
+      "3000, 100, 3, null]], \"calls\": [[\"launch\", 0, 1, 0, 300, 1], "
+      "[\"launch\", 0, 2, 100, 100, 2], [\"launch\", 0, 1, 2000, 800, 3], "
+      "[\"launch\", 1, 1, 0, 150, 0]]}";
+  static const struct {
+    double added;
+    const char *note;
+    double step_ns;
+  } cases[] = {{100, NULL, 1900},
+               {150, NULL, 1800},
+               {150.5, "2 of 3 calls of the host took less", 1799},
+               {400, "2 of 3 calls of the host took less", 1300},
+               {801, "3 of 3 calls of the host took less", 1200},
+               {1e6, "3 of 3 calls of the host took less", 1200}};
+  kmb_payoff_change change = changed("k", 1);
+  kmb_payoff_params p = kmb_payoff_params_init();
+  kmb_trace *trace = NULL;
+  REQUIRE_OK(load_as(json, sizeof json - 1, 0, KMB_TRACE_KMB, &trace));
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    p.added_ns = cases[i].added;
+    kmb_payoff *payoff = evaluate(trace, &change, &p);
+    REQUIRE_NEAR(summary_of(payoff).step_ns, cases[i].step_ns, 1e-6);
+    REQUIRE(says(payoff, cases[i].note ? cases[i].note : "taken off"));
+    REQUIRE_EQ(says(payoff, "took less"), cases[i].note != NULL);
+    kmb_payoff_destroy(payoff);
+  }
+  p.added_ns = 0.5;
+  kmb_payoff *payoff = evaluate(trace, &change, &p);
+  REQUIRE(says(payoff, "recording adds 0.5 ns to each call of the host"));
+  kmb_payoff_destroy(payoff);
+  kmb_trace_destroy(trace);
 }
 
 static void without_calls_nothing_can_be_taken_off(void) {
@@ -236,6 +283,7 @@ static void waits_that_do_not_wait_are_relieved(void) {
 int main(void) {
   RUN(what_recording_adds_is_taken_off);
   RUN(what_recording_adds_can_be_told);
+  RUN(calls_shorter_than_what_was_added_are_counted);
   RUN(without_calls_nothing_can_be_taken_off);
   RUN(each_call_is_relieved_once);
   RUN(time_goes_on_whatever_was_added);

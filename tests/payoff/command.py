@@ -169,6 +169,9 @@ def shapes(check, folder, document):
     check.run([trace] + named, 0, 'unknown: launches of 2 shapes match')
     check.run([other, both], 0, 'unknown: none of 20 launches has grid')
     check.run([other] + named, 0, 'grid 1 × 2 × 3, block 4 × 5 × 6')
+    for words in ([both], named):
+        check.run([other] + words + ['--shape', word], 1, 'no launch matches '
+                  'the shape %s; there are 1x2x3,4x5x6' % word)
     check.run([trace] + named + ['--shape', word, '--all-shapes'], 1,
               'exclude each other')
     for wrong in ('', '1', '1x1x1', '1x1x1,1x1', '1x1x1,1x1x1x1', '1x1x1,1x1x0',
@@ -177,6 +180,84 @@ def shapes(check, folder, document):
                   '1' * 100 + 'x1x1,1x1x1'):
         check.run([trace] + named + ['--shape', wrong], 1,
                   '--shape cannot be "%s"' % wrong)
+
+
+def row(name, shape, code):
+    return {'name': name, 'launches': 1, 'grid': shape[0], 'block': shape[1],
+            'dynamic_shared_bytes': 0, 'sha256': '11' * 32, 'code_offset': 0,
+            'code_bytes': 1, 'code_sha256': code * 32}
+
+
+def code(check, folder, document):
+    """What the step ran, from one result or several, and files that are none.
+    The trace has the name as people write it, code objects have it mangled."""
+    shape, other = [[1, 2, 3], [4, 5, 6]], [[7, 2, 3], [4, 5, 6]]
+    kernel = 'gemm(float*)'
+    old = copy.deepcopy(document['results'][0])
+    old['ops'] = [dict(old['ops'][0], name=kernel, grid=shape[0],
+                       block=shape[1])]
+    old['code'] = [row('_Z4gemmPf', shape, 'aa')]
+    old['code_omitted'] = old['code_unseen'] = 0
+    new = dict(changed(old, 'new', 0.5), code=[row('_Z4gemmPf', shape, 'ab')])
+    both = write(folder, 'code.json', dict(document, results=[old, new]))
+    trace = write(folder, 'code_step.json', step(kernel, [shape, other]))
+
+    def ran(name, *codes):
+        return lines(folder, name, [
+            dict(document, results=[dict(old, code=[row('_Z4gemmPf', s, c)])])
+            for s, c in codes])
+    same = ran('same.jsonl', (other, 'bb'), (shape, 'aa'))
+    for words, by_code, others in (
+            ([both, '--code', same], 10, 10),
+            ([both, '--code', same, '--all-shapes'], 10, 10),
+            ([both, '--code', ran('one.json', (other, 'bb')), '--all-shapes'],
+             0, 10),
+            (['--ratio', '0.5', '--kernel', '^gemm', '--all-shapes', '--code',
+              same], 0, 0)):
+        got = json.loads(check.run([trace] + words + ['--json'], 0))
+        if [got['code_launches'], got['other_code_launches']] != \
+                [by_code, others] or 'same_code' in got:
+            print('%s: %r' % (words, got))
+            check.bad += 1
+    check.run([trace, both, '--code', same], 0,
+              'code                      aaaaaaaaaaaa, as measured in 10 of 10')
+    check.run([trace, both, '--code', ran('other.json', (shape, 'ab'))], 0,
+              'unknown: the step ran other code')
+    check.run([trace, both, '--code', same, '--candidate', old['name']], 0,
+              'unknown: the step ran other code')
+    # Of a comparison it is the candidate's code that is the new one.
+    twice = dict(document, results=[old, dict(new, code=old['code'])])
+    check.run([trace, write(folder, 'twice.json', twice)], 0,
+              'compares the same code')
+    for pair, said in (([old, new], False),
+                       (twice['results'], True)):
+        made = write(folder, 'compared_code.json', {
+            'schema': 'kmb-comparison', 'version': 1, 'baseline': 0,
+            'rows': [{'name': 'old'}, {'name': 'new', 'ratio': 0.5}],
+            'document': dict(document, results=pair)})
+        got = json.loads(check.run([trace, made, '--json'], 0))
+        if got.get('same_code', False) != said:
+            print('a comparison: %r' % got)
+            check.bad += 1
+    # Files that are none.
+    check.run([trace, both, '--code'], 1, 'needs a value')
+    check.run([trace, both, '--code', os.path.join(folder, 'absent')], 1,
+              'absent: No such file')
+    bare = write(folder, 'bare.json', dict(document,
+                                           results=[document['results'][0]]))
+    check.run([trace, both, '--code', bare], 2,
+              'bare.json: its results list no code: capture')
+    check.run([trace, both, '--code', trace], 2, 'code_step.json')
+    with open(same, encoding='utf-8') as file:
+        text = file.read()
+    check.run([trace, both, '--code', write(folder, 'cut1', text[:50])], 2,
+              'cut1')
+    check.run([trace, both, '--code', write(folder, 'cut2', text[:-50])], 2,
+              'starts in line 2 has no end')
+    wrong = dict(document, results=[dict(old, code=[dict(
+        row('k', shape, 'aa'), sha256='x')])])
+    check.run([trace, both, '--code', write(folder, 'wrong.json', wrong)], 2,
+              '64 hexadecimal digits')
 
 
 def at(result, name, factor, **axes):
@@ -253,19 +334,34 @@ def refusals(check, folder, trace):
     check.run([trace, '--ratio', '-1', '--kernel', 'o'], 1, 'ratio')
     check.run([trace, '--ratio', '1,0.9,0.95', '--kernel', 'o'], 1,
               'within its interval')
-    check.run([trace] + ratio, 1, 'name a kernel')
+    check.run([trace] + ratio, 1, 'name a kernel; kmb_payoff_params::kernel '
+              '(--kernel REGEX) says')
     check.run([trace] + ratio + ['--kernel', 'zzz'], 1, 'no launch in the step')
     check.run([trace] + ratio + ['--kernel', '.'], 0, '2 kernels match')
     check.run([trace] + ratio + ['--kernel', '.', '--all-names'], 0,
               'the step gets')
     check.run([trace] + ratio + ['--json', '--markdown'], 1, 'exclude')
-    for wrong in ('0', '-1', 'x', 'nan'):
-        check.run([trace] + ratio + ['--added', wrong], 1, '--added cannot be')
-    check.run([trace] + ratio + ['--kernel', '.', '--all-names', '--added',
-                                 '50'], 0, 'the step gets')
-    check.run([trace] + ratio + ['--kernel', '.', '--added', '2e6'], 1,
-              'to a call')
-    check.run([os.path.join(folder, 'absent')] + ratio, 3, 'absent')
+    for wrong in ('0', '-1', 'x', 'nan', '2e6', '1000000.5', 'inf'):
+        check.run([trace] + ratio + ['--added', wrong], 1,
+                  '--added cannot be "%s": ns above 0, and at most 1000000;'
+                  % wrong)
+    every = ['--kernel', '.', '--all-names']
+    for added, text in (('50', '50 ns to each'), ('0.5', '0.5 ns to each'),
+                        ('4000', '40 of 40 calls of the host took less')):
+        check.run([trace] + ratio + every + ['--added', added], 0,
+                  'the step gets')
+    # It is the device that is the limit; a host's own step says what it took.
+    check.run([trace] + ratio + every + ['--added', '1e6'], 0,
+              '40 of 40 calls of the host took less than what')
+    for wrong in ('1e15', '1e308', '0', '1e-7', '1,1e-9,2', '1,0.5,1e9'):
+        check.run([trace, '--ratio', wrong, '--kernel', 'o'], 1,
+                  'lie between 1e-06 and 1e+06; this one is')
+    check.run([trace] + ratio + ['--kernel', ''], 1,
+              '--kernel is empty and would match every kernel')
+    for absent, part in (('absent', 'absent: there is no such file'),
+                         ('', 'it is a folder')):
+        check.run([os.path.join(folder, absent), '--kernel', 'o'] + ratio, 1,
+                  part)
     check.run([trace, os.path.join(folder, 'absent')], 1,
               'absent: No such file')
     with open(trace, encoding='utf-8') as file:
@@ -286,6 +382,7 @@ def main():
         trace = sources(check, folder, copy.deepcopy(document))
         sweeps(check, folder, document, trace)
         shapes(check, folder, document)
+        code(check, folder, document)
         refusals(check, folder, trace)
     return 1 if check.bad else 0
 

@@ -3,6 +3,7 @@
 #include "sim.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 enum { TEXT = 1 << 21, LAYERS = 60 };
 
@@ -342,8 +343,10 @@ static void another_device_is_refused_unless_told(void) {
 
 static void arguments_are_checked(void) {
   static const double ratios[][3] = {
-      {0, 0, 0},  {-1, 0, 0},  {NAN, 0, 0},   {INFINITY, 0, 0},   {1, 0, 2},
-      {1, -1, 2}, {1, 1.1, 2}, {1, 0.5, 0.9}, {1, 0.5, INFINITY}, {1, NAN, 2}};
+      {0, 0, 0},          {-1, 0, 0},  {NAN, 0, 0},  {INFINITY, 0, 0},
+      {1, 0, 2},          {1, -1, 2},  {1, 1.1, 2},  {1, 0.5, 0.9},
+      {1, 0.5, INFINITY}, {1, NAN, 2}, {1e15, 0, 0}, {1e308, 0, 0},
+      {1, 0.5, 1e15},     {1e-7, 0, 0}};
   kmb_trace *trace = load(two);
   kmb_payoff_change change = changed("other", 1);
   kmb_payoff_params p = kmb_payoff_params_init();
@@ -352,7 +355,11 @@ static void arguments_are_checked(void) {
     change.ratio = ratios[i][0];
     change.low = ratios[i][1];
     change.high = ratios[i][2];
-    refuses(trace, &change, NULL, KMB_ERR_INVALID, "is not positive");
+    bool outside = i == 6 || i == 7; /* the interval, which could be one */
+    refuses(trace, &change, NULL, KMB_ERR_INVALID,
+            outside ? "is not within its interval ["
+                    : "lie between 1e-06 and "
+                      "1e+06; this one is ");
   }
   change = changed("other", 1);
   change.flags = KMB_PAYOFF_HAS_ISOLATED;
@@ -473,6 +480,10 @@ static void a_comparison_is_a_change(void) {
   REQUIRE_OK(kmb_payoff_change_compared(comparison, 1, &change));
   REQUIRE_STR(change.name, "half");
   REQUIRE(change.ratio == row.ratio);
+  REQUIRE(change.after == row.result);
+  REQUIRE_OK(kmb_comparison_row(comparison, 0, &row));
+  REQUIRE(change.before == row.result);
+  REQUIRE_OK(kmb_comparison_row(comparison, 1, &row));
   REQUIRE(!(row.flags & KMB_ROW_INTERVAL) ||
           (change.low == row.low && change.high == row.high));
   REQUIRE(change.flags & KMB_PAYOFF_HAS_ISOLATED && change.isolated_ns > 0);

@@ -164,15 +164,47 @@ static void a_shape_that_no_launch_has_predicts_nothing(void) {
   free(words.data);
   kmb_payoff_destroy(payoff);
   kmb_payoff_params p = of_shape(64, 2);
-  payoff = evaluate(trace, &change, &p);
-  REQUIRE_HAS(summary_of(payoff).verdict, "as was asked for");
-  kmb_payoff_destroy(payoff);
+  refuses(trace, &change, &p, KMB_ERR_UNAVAILABLE,
+          "no launch matches the shape 64x1x1,128x2x1; there are "
+          "64x1x1,128x1x1");
+  change = changed("k", 0.5);
+  refuses(trace, &change, &p, KMB_ERR_UNAVAILABLE,
+          "there are 8x1x1,128x1x1, 64x1x1,128x1x1");
   /* One shape and no word of which was measured: it is that one. */
   change = changed("other", 0.5);
   payoff = evaluate(trace, &change, NULL);
   REQUIRE(summary_of(payoff).flags & KMB_PAYOFF_MATCHED);
   REQUIRE(!(summary_of(payoff).flags & KMB_PAYOFF_BY_SHAPE));
   kmb_payoff_destroy(payoff);
+  kmb_trace_destroy(trace);
+}
+
+/* No more of them than a message holds; of several names each once. */
+static void shapes_that_are_there_are_listed_as_far_as_they_fit(void) {
+  char text[4000], name = 'a';
+  char *to = text + sprintf(text, SHAPED);
+  for (int i = 0; i < 20; i++, name = name == 'a' ? 'b' : 'a')
+    to += sprintf(to, "%d,%d,%u,1,1,128,1,1,7,%c\n", 1000 * (i + 1), 900 - i,
+                  4000000000u + (unsigned)i / 2, name);
+  kmb_trace *trace = load(text);
+  kmb_payoff_change change = changed("a", 0.5);
+  kmb_payoff_params p = of_shape(4294967295, 4294967295);
+  p.flags |= KMB_PAYOFF_ALL_NAMES;
+  p.kernel = ".";
+  p.grid_y = p.grid_z = p.block_x = p.block_z = p.grid_x;
+  refuses(trace, &change, &p, KMB_ERR_UNAVAILABLE,
+          "no launch matches the shape "
+          "4294967295x4294967295x4294967295,4294967295x4294967295x4294967295; "
+          "there are 4000000000x1x1,128x1x1, 4000000001x1x1,128x1x1, "
+          "4000000002x1x1,128x1x1, 4000000003x1x1,128x1x1 and 6 more");
+  kmb_trace_destroy(trace);
+  /* In their order, even where a later one would fit. */
+#define WIDE "4294967295,4294967295,4294967295,4294967295,4294967295,"
+  trace = load(SHAPED "1000,900," WIDE "1,7,a\n2000,800," WIDE "2,7,a\n"
+                      "3000,700,1,1,1,1,1,1,7,a\n");
+  refuses(trace, &change, &p, KMB_ERR_UNAVAILABLE,
+          "there are 4294967295x4294967295x4294967295,4294967295x4294967295x1 "
+          "and 2 more");
   kmb_trace_destroy(trace);
 }
 
@@ -255,6 +287,7 @@ int main(void) {
   RUN(the_measured_shape_alone_is_scaled);
   RUN(a_shape_or_all_can_be_asked_for);
   RUN(a_shape_that_no_launch_has_predicts_nothing);
+  RUN(shapes_that_are_there_are_listed_as_far_as_they_fit);
   RUN(a_trace_without_shapes_says_so);
   RUN(names_of_one_shape_each_are_not_ambiguous);
   RUN(arguments_are_checked);

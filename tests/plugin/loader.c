@@ -109,6 +109,14 @@ static void what_cannot_be_loaded_is_unavailable(void) {
   refused(BAD("unresolved"), KMB_ERR_UNAVAILABLE, "kmb_test_nobody_has_this");
 }
 
+/* Who mistypes a name is told which ones there are. */
+static void an_unknown_backend_is_told_the_known_ones(void) {
+  refused("nope", KMB_ERR_UNSUPPORTED,
+          "no backend \"nope\": those built in are cuda, hip, host");
+  refused("nope:3", KMB_ERR_UNSUPPORTED, "/kmb-backend-nope.so");
+  refused("CUDA:0", KMB_ERR_INVALID, "built in are cuda, hip, host");
+}
+
 static void a_long_path_is_invalid(void) {
   static char path[KMBI_PATH_SIZE + 8];
   memset(path, 'x', sizeof path);
@@ -259,6 +267,7 @@ int main(void) {
   RUN(names_are_never_paths);
   RUN(paths_end_in_so);
   RUN(what_cannot_be_loaded_is_unavailable);
+  RUN(an_unknown_backend_is_told_the_known_ones);
   RUN(a_long_path_is_invalid);
   RUN(files_of_other_kinds_are_unavailable);
   RUN(a_file_without_an_own_entry_is_malformed);

@@ -1,4 +1,5 @@
 """Arrays of torch and numpy among the arguments, on the host."""
+import collections
 import contextlib
 import functools
 import io
@@ -40,7 +41,67 @@ def same(fn, *args, **kwargs):
     return arguments, call[0], call[1], places
 
 
+Pair = collections.namedtuple('Pair', 'x y')
+
+
 class Slots(unittest.TestCase):
+    def test_what_named_tuples_and_ordered_dicts_hold_takes_turns(self):
+        for one, first in ((Pair(torch.rand(4096), 1), lambda p: p.x),
+                           (collections.OrderedDict(x=torch.rand(4096)),
+                            lambda p: p['x'])):
+            seen = set()
+
+            def note(p, seen=seen, first=first):
+                seen.add((type(p), first(p).data_ptr()))
+
+            quick(note, (one,))
+            self.assertEqual(len(seen), 2 * 65536 // (4096 * 4) + 1)
+            self.assertEqual({kind for kind, _ in seen}, {type(one)})
+            quick(lambda p, first=first: first(p).zero_(), (one,),
+                  mutates=['p'])
+            self.assertGreater(float(first(one).sum()), 0)
+
+    def test_a_change_that_was_not_named_is_found(self):
+        def found(result):
+            return [f.message for f in result.findings
+                    if 'not named in mutates' in f.message]
+
+        x, y = torch.rand(64), torch.rand(64)
+        result = quick(lambda x, y: x.add_(y), (x, y))
+        words, = found(result)
+        self.assertIn('mutates: x;', words)
+        self.assertIn('STATE_CARRIED', [f.code for f in result.findings])
+        self.assertEqual(found(quick(lambda x, y: x.add_(y), (x, y),
+                                     mutates=['x'])), [])
+        self.assertEqual(found(quick(lambda x, y: x + y, (x, y))), [])
+        with torch.inference_mode():
+            z = torch.rand(64)
+        self.assertEqual(found(quick(lambda z: z + 1, (z,))), [])
+        both = kmb.compare({'a': torch.Tensor.exp, 'b': torch.Tensor.exp_},
+                           (x,), device=device(), min_cycles=8, max_cycles=8,
+                           min_wall_ms=1e-6, warmup_ms=0, any_cache=True)
+        self.assertTrue(found(both['b'].result))
+
+    def test_parameters_stay_parameters(self):
+        for needed in (True, False):
+            given = torch.nn.Parameter(torch.rand(8), needed)
+            _, (copy,), _, _ = same(lambda v: None, given)
+            self.assertIs(type(copy), torch.nn.Parameter)
+            self.assertEqual((copy.requires_grad, copy.is_leaf),
+                             (needed, True))
+            self.assertTrue(torch.equal(copy, given))
+            self.assertNotEqual(copy.data_ptr(), given.data_ptr())
+
+    def test_lazy_views_keep_their_sign(self):
+        x = torch.rand(8, dtype=torch.complex64)
+        for view in (x.conj(), x.conj().imag):
+            _, (copy,), _, _ = same(lambda v: None, view)
+            self.assertNotEqual(copy.data_ptr(), view.data_ptr())
+            self.assertEqual((copy.is_conj(), copy.is_neg()),
+                             (view.is_conj(), view.is_neg()))
+            self.assertTrue(torch.equal(copy.resolve_conj().resolve_neg(),
+                                        view.resolve_conj().resolve_neg()))
+
     def test_inputs_take_turns(self):
         x = torch.rand(4096)
         seen = set()

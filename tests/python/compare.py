@@ -123,7 +123,7 @@ class Compare(unittest.TestCase):
                 ('Candidate, which', lambda: few(
                     [('a', kmb.Candidate(spend), (1,)), ('b', spend)])),
                 ('both named', lambda: few([('a', spend), ('a', spend)])),
-                ('lacks a name or values', lambda: few(
+                (r"knobs\['n'\] has no values", lambda: few(
                     pair, knobs={'n': []}))):
             with self.assertRaisesRegex(ValueError, words):
                 call()

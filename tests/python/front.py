@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import kmb
 from kmb import _arrays, _library
@@ -107,6 +108,36 @@ class Bench(unittest.TestCase):
         self.assertEqual(kmb.work.norm(rows=2, hidden=4, norm=1,
                                        dtype='f32').flops, 40)
         self.assertEqual(kmb.work.dtype_bits('bf16'), 16)
+
+    def test_constants_of_shapes_have_words(self):
+        work = kmb.work
+        for by_word, by_number in (
+                (work.norm(rows=2, hidden=4, norm='layer', flags='residual',
+                           dtype='f32'),
+                 work.norm(rows=2, hidden=4, norm=2, flags=1, dtype='f32')),
+                (work.matmul(m=4, n=4, k=64, a_dtype='f4_e2m1', dtype='bf16',
+                             b_dtype='f4_e2m1', a_scales='nvfp4',
+                             b_scales='mx', flags=['bias', 'epilogue']),
+                 work.matmul(m=4, n=4, k=64, a_dtype='f4_e2m1', dtype='bf16',
+                             b_dtype='f4_e2m1', a_scales=1, b_scales=2,
+                             flags=2 | 4)),
+                (work.attention(batch=1, q_heads=1, q_len=4, kv_len=8,
+                                qk_dim=8, dtype='bf16', pass_='backward',
+                                mask='causal_bottom_right', pairs='average'),
+                 work.attention(batch=1, q_heads=1, q_len=4, kv_len=8,
+                                qk_dim=8, dtype='bf16', mask=2, pairs=1,
+                                **{'pass': 1}))):
+            self.assertEqual(
+                [getattr(by_word.raw, n) for n, *_ in by_word.raw._fields_],
+                [getattr(by_number.raw, n) for n, *_ in by_word.raw._fields_])
+        with self.assertRaisesRegex(ValueError, "mask is 'causal', not one of "
+                                    'none, causal_top_left'):
+            work.attention(mask='causal')
+        with self.assertRaisesRegex(ValueError, "flags is 'beat', not one of "
+                                    'beta, bias'):
+            work.matmul(flags=['beat'])
+
+    def test_work_that_cannot_be_is_refused(self):
         self.assertTrue(kmb.work.gemm(1, 1, 1, 'f32').convention)
         with self.assertRaises(kmb.InvalidError):
             kmb.work.gemm(0, 1, 1, 'f32')
@@ -139,6 +170,8 @@ class Bench(unittest.TestCase):
                 quick(lambda: None, **wrong)
         with self.assertRaisesRegex(ValueError, "'y', which is no argument"):
             quick(lambda x: None, (1,), mutates=['y'])
+        with self.assertRaisesRegex(ValueError, "'#0', which is no argument"):
+            quick(lambda x: None, (1,), mutates='#0')
         for args in (7, 'x', None):
             with self.assertRaisesRegex(TypeError, r'one alone is \(x,\)'):
                 quick(lambda x: None, args)
@@ -316,6 +349,44 @@ class Faults(unittest.TestCase):
                       min_wall_ms=6e5, max_wall_ms=6e5)
         self.assertEqual(device.cancel_flag.value, 0)
         quick(lambda: None, device=device)
+
+    def test_ctrl_c_at_a_bad_moment_leaves_nothing_behind(self):
+        # Where a call begins and where it ends; the second one is for who
+        # presses twice.
+        for where, name in ((os, 'pipe'), (os, 'write'), (os, 'close'),
+                            (threading.Thread, 'start'),
+                            (threading.Thread, 'join'), (signal, 'signal'),
+                            (signal, 'set_wakeup_fd')):
+            for times in (1, 2):
+                real = getattr(where, name)
+
+                def moment(*args, real=real, times=times, **kwargs):
+                    done = real(*args, **kwargs)
+                    for _ in range(times):
+                        os.kill(os.getpid(), signal.SIGINT)
+                    return done
+
+                threads = threading.active_count()
+                with mock.patch.object(where, name, moment):
+                    with self.assertRaises(KeyboardInterrupt):
+                        quick(lambda: None)
+                self.assertEqual(signal.getsignal(signal.SIGINT),
+                                 signal.default_int_handler)
+                self.assertEqual(signal.set_wakeup_fd(-1), -1)
+                self.assertEqual(threading.active_count(), threads)
+                self.works()
+
+    def test_without_a_thread_to_watch_nothing_is_left_behind(self):
+        self.works()
+        files = os.listdir('/proc/self/fd')
+        with mock.patch.object(threading.Thread, 'start', lambda _: 1 // 0):
+            with self.assertRaises(ZeroDivisionError):
+                quick(lambda: None)
+        self.assertEqual(signal.getsignal(signal.SIGINT),
+                         signal.default_int_handler)
+        self.assertEqual(signal.set_wakeup_fd(-1), -1)
+        self.assertEqual(len(os.listdir('/proc/self/fd')), len(files))
+        self.works()
 
     def test_a_handler_of_the_program_s_own_is_called(self):
         seen = []

@@ -227,6 +227,21 @@ class Failures(unittest.TestCase):
         for one in got:  # it is of use before and afterwards
             self.assertEqual(one[0]['world_size'], one[2]['world_size'])
 
+    def test_a_rank_whose_argument_is_refused(self):
+        for wrong, words in (({'batch': 'x'}, "batch is 'x', not a whole"),
+                             ({'batsch': 1}, "argument 'batsch'")):
+            def run(rank, comm, wrong=wrong):
+                try:
+                    quick(lambda: None, comm=comm, **(wrong if rank else {}))
+                except Exception as error:
+                    return error, quick(lambda: None, comm=comm)
+
+            got = both(run)
+            self.assertIsInstance(got[0][0], kmb.RankError)
+            self.assertRegex(str(got[0][0]), 'rank 1 failed .*' + words)
+            self.assertIs(type(got[1][0]), TypeError)
+            self.assertRegex(str(got[1][0]), words)
+
     def test_ranks_that_measure_different_things(self):
         got = both(lambda rank, comm: quick(lambda: None, comm=comm,
                                             name='n%d' % rank))

@@ -315,6 +315,26 @@ class Scripts(unittest.TestCase):
         self.beside(rows, page)
         return {r['name']: r['ok'] for r in gpu_bars.collect(self.folder)}
 
+    def test_the_first_call_of_later_processes_is_judged(self):
+        name = "a process's first call for counters, median, ms"
+
+        def judge(*calls):
+            self.write('counters-first', [
+                {'cublas': cublas, 'first_ms': ms, 'second_ms': 370}
+                for cublas, ms in calls])
+            return {r['name']: r['ok'] for r in gpu_bars.collect(self.folder)}
+
+        rest = [(True, 900)] * 4
+        good = judge((False, 1100), (False, 500), (False, 510), (False, 400),
+                     *rest)
+        self.assertIs(good[name], True)
+        bad = judge((False, 100), (False, 501), (False, 510), (False, 400),
+                    *rest)
+        self.assertIs(bad[name], False)
+        absent = judge((False, 100), *rest)
+        self.assertNotIn(name, absent)
+        self.assertIsNone(absent['counters-first.json'])
+
     def test_each_bar_of_counters_is_judged(self):
         page = self.page([('test_read', {'': 40})])
         bars = self.counted_bars([COUNTED, WARM], page)
@@ -389,13 +409,15 @@ class Scripts(unittest.TestCase):
             payoff_step.made_up(os.path.join(self.folder, name + '.json'))
 
         def took(ns):
-            return {'whole_ns': [ns] * 3, 'host_ns': [10, 30, 20]}
+            return {'device_ns': [ns] * 3, 'host_ns': [10, 30, 20],
+                    'whole_ns': [2 * ns] * 3}
 
         def row(name, *new):
             return {'shape': 'wide', 'mode': 'eager', 'kind': 'down',
                     'name': name, 'old_ns': [320e3, 319e3, 321e3],
                     'new_ns': [new[0], new[0] - 1e3, new[0] + 1e3], 'rounds': [
-                        {'recorded': {'whole_ns': [], 'host_ns': []},
+                        {'recorded': {'device_ns': [], 'host_ns': [],
+                                      'whole_ns': []},
                          'old': took(320e3), 'new': took(ns)} for ns in new]}
         self.write('measured', {**HEAD, 'dry': True, 'steps': [
             row('step_down_fast', 329.5e3, 329.7e3),
@@ -414,6 +436,7 @@ class Scripts(unittest.TestCase):
         self.assertAlmostEqual(near['predicted_ns'], 320e3 + 99e3 * (
             near['ratio'] - 1), delta=50)
         self.assertTrue(near['ok'])
+        self.assertTrue(near['within'])
         self.assertEqual(near['host_step_ns'], {'old': 20, 'new': 20})
         self.assertEqual([r['new_ns'] for r in near['rounds']],
                          [329.5e3, 329.7e3])
@@ -464,15 +487,32 @@ class Scripts(unittest.TestCase):
         self.assertEqual(after['names'][2], 'step, disturbed')
         self.assertEqual([r[1] for r in after['ranges']], [0, 2, 1])
 
-    def test_what_recording_adds_is_the_hosts_difference(self):
-        rounds = [{'recorded': {'host_ns': [more] * 3},
-                   'old': {'host_ns': [1000, 1000, 9000]}}
-                  for more in (1500, 1200, 4000)]
-        self.assertEqual(payoff_step.added_of(rounds, 100), 5)
-        rounds[0]['recorded']['host_ns'] = rounds[2]['recorded']['host_ns'] = [
-            900]
-        self.assertEqual(payoff_step.added_of(rounds, 100), 0)
-        self.assertEqual(payoff_step.added_of(rounds, 0), 0)
+    @staticmethod
+    def turn(recorded, old, new):
+        """A round by the host's parts of a step that takes 1 ms."""
+        return {which: {'device_ns': [1e6], 'host_ns': [ns]} for which, ns in
+                (('recorded', recorded), ('old', old), ('new', new))}
+
+    def test_rounds_of_a_host_that_kept_its_speed_are_kept(self):
+        good = [self.turn(5e5 + more, 4e5, 4e5 + apart)
+                for more, apart in ((0, 0), (15e3, 19e3), (-15e3, -19e3))]
+        bad = [self.turn(5e5, 4e5, 4.21e5), self.turn(5e5, 4.21e5, 4e5),
+               self.turn(5.4e5, 4e5, 4e5), self.turn(4.6e5, 4e5, 4e5)]
+        kept, added = payoff_step.steady_of(bad[:2] + good + bad[2:])
+        self.assertEqual(kept, good)
+        self.assertEqual(added, 1e5)
+        kept, added = payoff_step.steady_of([self.turn(3.9e5, 4e5, 4e5)])
+        self.assertEqual((len(kept), added), (1, 0))
+        self.assertEqual(payoff_step.steady_of(bad[:2]), ([], 0))
+
+    def test_the_interval_of_a_median_is_of_order_statistics(self):
+        self.assertEqual(payoff_step.interval([5, 1, 3]), (1, 5))
+        self.assertEqual(payoff_step.interval(range(6)), (0, 5))
+        # 2 * (1 + 10) / 1024 is below 5%, with 45 more it is above.
+        self.assertEqual(payoff_step.interval(range(10)), (1, 8))
+        self.assertEqual(payoff_step.interval(range(17)), (4, 12))
+
+    def test_calls_are_counted_in_the_steps_alone(self):
         path = self.write('calls', {
             'kmb_trace': 1, 'names': ['x', 'step'],
             'ranges': [[0, 1, 0, 100], [0, 1, 200, 100], [0, 0, 300, 100]],

@@ -84,6 +84,9 @@ def kernels_are_chosen_by_either_name():
 def wrong_arguments_are_refused():
     bad(1, 'a file is needed')
     bad(1, 'needs a value', data('tiny.cubin'), '--kernel')
+    bad(1, '--kernel is empty', data('tiny.cubin'), '--kernel', '')
+    bad(1, '--other-kernel is empty', data('tiny.cubin'), '--diff',
+        data('tiny.cubin'), '--other-kernel', '')
     bad(1, 'no option "--jsn"', data('tiny.cubin'), '--jsn')
     bad(1, 'one file', data('tiny.cubin'), data('tiny.cubin'))
     bad(1, 'No such file', data('absent'))
@@ -295,6 +298,46 @@ def kernels_are_compared():
     assert status == 0 and not err and 'different code' in out
     assert any(line.split() == ['registers', '10', '14', '+4']
                for line in out.splitlines())
+    # Without a listing what the images say is compared all the same.
+    words = (data('kernels.cubin'), '--kernel', 'copy_narrow', '--diff',
+             data('kernels.cubin'), '--other-kernel', 'dot')
+    pair = good(*words)['kernels'][0]
+    hashes = [k['code_sha256'] for k in good(data('kernels.cubin'))['kernels']
+              if k['name'] in ('copy_narrow', 'dot')]
+    assert [pair['code_sha256_a'], pair['code_sha256_b']] == hashes, pair
+    rows = {r['what']: (r['a'], r['b']) for r in pair['rows']}
+    assert rows['code bytes'] == (768, 1280) and 'integer' not in rows, rows
+    status, out, err = run(*words)
+    assert status == 0 and not err
+    for row in (['code', 'sha256'] + [h[:10] for h in hashes],
+                ['code', 'bytes', '768', '1280', '+512']):
+        assert row in [line.split() for line in out.splitlines()], (row, out)
+
+
+def kernels_that_nobody_chose_are_not_absent():
+    """Both sides are the same file: no kernel is in one of them only."""
+    words = (data('kernels.cubin'), '--kernel', 'copy_narrow', '--diff',
+             data('kernels.cubin'), '--other-kernel', 'copy_wide|dot')
+    diff = good(*words)
+    assert not diff['kernels'] and not diff['only_a'] and not diff['only_b']
+    assert diff['unpaired_a'] == ['copy_narrow']
+    assert diff['unpaired_b'] == ['copy_wide', 'dot']
+    status, out, err = run(*words)
+    assert status == 0 and not err and 'only in' not in out
+    assert out.count('not compared: none of its name among those of') == 3
+    assert out.count('that match "copy_wide|dot"') == 1
+    assert out.count('that match "copy_narrow"') == 2
+    # An expression for both sides hides no partner.
+    diff = good(data('kernels.cubin'), '--kernel', 'copy_|tiny', '--diff',
+                data('tiny.cubin'))
+    assert len(diff['only_a']) == 2 and diff['only_b'] == ['_Z4tinyPi']
+    assert not diff['unpaired_a'] and not diff['unpaired_b']
+    # What the other side has all of is absent there.
+    diff = good(*words[:1], *words[3:], '--other-kernel', 'copy_|dot')
+    assert len(diff['unpaired_a']) == 2 and not diff['unpaired_b']
+    diff = good(data('kernels.cubin'), '--diff', data('tiny.cubin'),
+                '--other-kernel', '.')
+    assert len(diff['unpaired_a']) == 5 and diff['only_b'] == ['_Z4tinyPi']
 
 
 def other_images_may_hold_the_same_code(folder):
@@ -605,6 +648,14 @@ def a_compilers_code_objects_are_read(folder):
     assert status == 0 and not err and 'different code' in out
     assert any(line.split() == ['global', 'load', '16', 'B', '0', '1', '+1']
                for line in out.splitlines()), out
+    # In the words that kmb code has for them.
+    rows = [r['what'] for r in good(
+        path, '--kernel', 'spills', '--diff', path, '--other-kernel', 'turn',
+        '--listing', data('amd.objdump'), '--other-listing',
+        data('amd.objdump'))['kernels'][0]['rows']]
+    assert rows[:8] == ['code bytes', 'VGPRs', 'SGPRs', 'VGPR spills',
+                        'LDS bytes', 'scratch bytes', 'wavefront',
+                        'max threads'], rows
 
 
 def a_build_without_libelf_says_so():
@@ -631,6 +682,7 @@ def main():
     a_listing_of_other_code_is_refused()
     a_missing_disassembler_is_said()
     kernels_are_compared()
+    kernels_that_nobody_chose_are_not_absent()
     for test in (results_lead_to_their_images,
                  missing_and_changed_images_are_named,
                  results_are_compared_with_either,

@@ -79,7 +79,8 @@ def absent_backends_have_a_reason():
 def wrong_words_are_refused():
     for words, said in ((('info', '--x'), 'no option'),
                         (('info', '--device'), 'needs a value'),
-                        (('info', '--device', 'nowhere'), 'nowhere'),
+                        (('info', '--device', 'nowhere'),
+                         'built in are cuda, hip, host'),
                         (('info', 'x'), 'no option')):
         status, out, err = run(*words)
         assert status != 0 and said in err and not out, (words, err)

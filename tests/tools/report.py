@@ -263,13 +263,51 @@ def a_change_is_shown_in_a_step(folder):
     text = report(folder, 'md', two, *words)
     assert '**Payoff of &lt;b&gt;\\*x\\*:** about 0' in text
     Page(report(folder, 'html', two, *words))
+    # What is meant of several.
+    half = {k: DOCUMENT['results'][0][k] / 2 for k in (
+        'time_ns', 'interval_low_ns', 'interval_high_ns')}
+    three = write(folder, 'three', {'name': 'old'}, {'name': 'half', **half},
+                  {'name': 'other'})
+    text = report(folder, 'md', three, *words, '--candidate', 'half',
+                  '--baseline', 'old')
+    assert text.count('**Payoff of') == 1, text
+    assert '**Payoff of half:** ' in text, text
+    text = report(folder, 'md', path, *words, '--candidate', 'odd')
+    assert text.count('**Payoff of') == text.count('of odd:**') == 2, text
+    text = report(folder, 'md', path, *words, '--added', '100000')
+    assert 'calls of the host took less than what' in text, text
+    ran = write(folder, 'ran', {'code': [{
+        'name': 'a', 'launches': 10, 'grid': [1, 1, 1], 'block': [1, 1, 1],
+        'dynamic_shared_bytes': 0}]})
+    text = report(folder, 'md', path, *words, '--code', ran)
+    assert text.count("the step's code is given") == 4, text
     out = os.path.join(folder, 'step.md')
     for more, want, said in (
             ((RESULT, *words), 1, 'there are 1 results'),
             ((path, *words[:3], 'z', *words[4:]), 1, 'the payoff of "tiled": '),
-            ((path, '--step', out + 'x', *words[2:]), 3, out + 'x'),
+            ((path, '--step', out + 'x', *words[2:]), 1,
+             out + 'x: there is no such file'),
+            ((path, '--added', 5), 1, 'need --step'),
+            ((path, '--candidate', 'tiled'), 1, 'need --step'),
+            ((path, '--baseline', 'tiled'), 1, 'need --step'),
+            ((path, '--axis', 'm=1'), 1, 'need --step'),
+            ((path, *words, '--added', '2e6'), 1, 'at most 1000000'),
+            ((path, *words, '--axis', 'm'), 1, 'KEY=VALUE'),
+            ((path, *words, '--candidate', 'none'), 1, 'no candidate of the'),
+            ((path, *words, '--axis', 'q=9'), 1, '/c: tiled'),
+            ((three, *words), 1, 'there are 3 results: --baseline'),
+            ((three, *words, '--candidate', 'none'), 1,
+             '3 results may be the old one, not 1'),
+            ((three, *words, '--candidate', 'none', '--baseline', 'old'), 1,
+             '0 results may be the new one, not 1'),
+            ((three, *words, '--candidate', 'half'), 1,
+             '2 results may be the old one, not 1'),
+            ((path, '--step', step, '--kernel', ''), 1, '--kernel is empty'),
             ((path, *words[2:]), 1, 'need --step'),
             ((path, '--any-device'), 1, 'need --step'),
+            ((path, '--code', ran), 1, 'need --step'),
+            ((path, *words, '--code', path), 2, 'list no code'),
+            ((path, *words, '--code', step), 2, 'step.json'),
             ((path, '--all-shapes'), 1, 'need --step'),
             ((path, '--shape', '1x1x1,1x1x1'), 1, 'need --step'),
             ((path, *words, '--shape', '1x1'), 1, '--shape cannot be "1x1"'),

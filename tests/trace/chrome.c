@@ -106,6 +106,48 @@ static void F9_zero_times_are_invalid(void) {
   kmb_trace_destroy(trace);
 }
 
+#define CALL(ts, dur)                                            \
+  "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"c\", " \
+  "\"ts\": " ts ", \"dur\": " dur "}"
+
+/* Nothing ends after 2^63 - 1 ns, however it comes to that. */
+static void edges_of_64_bits(void) {
+  kmb_trace *trace =
+      load(TOP KERNEL("k", "0.001", "9223372036854775.806", "") "," KERNEL(
+          "k", "0.001", "9223372036854775.807",
+          "") "," KERNEL("k", "9223372036854775.807", "0.001",
+                         "") "," KERNEL("k", "18446744073709551.615", "0.001",
+                                        "") "," CALL("9223372036854775.806",
+                                                     "0.001") "," CALL("9223372"
+                                                                       "0368547"
+                                                                       "75.807",
+                                                                       "0.001")
+               END);
+  REQUIRE_EQ(info_of(trace).rows, 4);
+  REQUIRE_EQ(info_of(trace).invalid, 3);
+  REQUIRE_EQ(info_of(trace).calls, 1);
+  REQUIRE_EQ(op_of(trace, 0).end_ns, INT64_MAX);
+  kmb_trace_destroy(trace);
+}
+
+/* A number that is none, or not whole, is not known. */
+static void numbers_that_are_not_whole_are_unknown(void) {
+  static const char *const values[] = {
+      "1.5",  "15e-1", "-1",  "\"4x\"",
+      "\"\"", "null",  "[4]", "36893488147419103232"};
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             TOP KERNEL("k", "1", "1",
+                        "\"device\": %s, \"stream\": %s, \"bytes\": %s, "
+                        "\"correlation\": %s") END,
+             values[i], values[i], values[i], values[i]);
+    kmb_trace *trace = load(text);
+    REQUIRE_EQ(op_of(trace, 0).flags, 0);
+    kmb_trace_destroy(trace);
+  }
+}
+
 /* gpu_user_annotation spans kernels; flows and metadata are no operations. */
 static void other_events_are_left_out(void) {
   kmb_trace *trace = load(
@@ -371,6 +413,8 @@ int main(void) {
   RUN(kineto_says_how_kernels_were_launched);
   RUN(older_traces_are_coarse);
   RUN(F9_zero_times_are_invalid);
+  RUN(edges_of_64_bits);
+  RUN(numbers_that_are_not_whole_are_unknown);
   RUN(other_events_are_left_out);
   RUN(calls_and_ranges_are_taken);
   RUN(escapes_are_decoded);

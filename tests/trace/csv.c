@@ -258,6 +258,20 @@ static void rocprof_v3_kernels(void) {
   }
 }
 
+/* The end of what is no whole number is none either. */
+static void rocprof_ids_are_whole_numbers(void) {
+  static const char *const ids[] = {"0x17", "1.5",     "-3",        "Agent",
+                                    ".5",   "Agent-3", "Agent 1.5", "gfx9 7"};
+  for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+    char text[300];
+    snprintf(text, sizeof text,
+             "Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp\n"
+             "%s,k,100,150\n",
+             ids[i]);
+    refused(text, "line 2, column 1: the agent has no number");
+  }
+}
+
 /* A copy belongs to the side that is a device. */
 static void rocprof_v3_copies(void) {
   kmb_trace *trace =
@@ -337,10 +351,23 @@ static void zero_and_negative_durations_are_invalid(void) {
 }
 
 static void edges_of_64_bits(void) {
-  kmb_trace *trace = load(SHORT "18446744073709551614,1,k\n"
+  /* No operation ends after 2^63 - 1 ns, however it comes to that. */
+  kmb_trace *trace = load(SHORT "1,9223372036854775806,k\n"
+                                "9223372036854775806,1,k\n"
+                                "1,9223372036854775807,k\n"
+                                "9223372036854775807,1,k\n"
+                                "9223372036854775807,9223372036854775807,k\n"
+                                "1,18446744073709551615,k\n"
+                                "18446744073709551614,1,k\n"
                                 "18446744073709551615,1,k\n");
-  REQUIRE_EQ(info_of(trace).invalid, 1); /* its end cannot be written */
-  REQUIRE(op_of(trace, 0).end_ns == UINT64_MAX);
+  REQUIRE_EQ(info_of(trace).invalid, 6);
+  REQUIRE_EQ(op_of(trace, 0).end_ns, INT64_MAX);
+  REQUIRE_EQ(op_of(trace, 1).start_ns, INT64_MAX - 1);
+  kmb_trace_destroy(trace);
+  trace = load(V3 "k,9223372036854775806,9223372036854775807,1,1,1,1,1,1\n"
+                  "k,1,9223372036854775808,1,1,1,1,1,1\n");
+  REQUIRE_EQ(info_of(trace).invalid, 1);
+  REQUIRE_EQ(op_of(trace, 0).end_ns, INT64_MAX);
   kmb_trace_destroy(trace);
   refused(SHORT "18446744073709551616,1,k\n",
           "line 2, column 1: Start does not fit into 64 bits");
@@ -502,6 +529,7 @@ int main(void) {
   RUN(rocprof_v1);
   RUN(rocprof_v2);
   RUN(rocprof_v3_kernels);
+  RUN(rocprof_ids_are_whole_numbers);
   RUN(rocprof_v3_copies);
   RUN(F49_preamble_quotes_and_crlf);
   RUN(F48_header_only_and_missing_columns);

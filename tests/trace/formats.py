@@ -133,6 +133,45 @@ def launched(x=1, y=1, z=1, *block):
     return dict(zip(names, (x, y, z) + (block or (128, 1, 1))))
 
 
+# What SQLite would read as 1, 4, 4, 4, 1, 2^63 - 1.
+NO_SIZES = [(1.5,), (1, '4x'), (1, 1, b'4'), (1, 1, 1, '4 4', 1, 1),
+            (1, 1, 1, 1, 1.25, 1), (1, 1, 1, 1, 1, 1e30)]
+
+
+def sqlite_makes_no_numbers(folder):
+    """Of what is no integer, in any column."""
+    for what in (1.5, '4x', b'4', 1e30):
+        path, db = file_of(folder, 'numbers.sqlite')
+        strings(db, 'k', 'c')
+        table(db, KERNEL, COMMON, [
+            kernel(100, 150, deviceId=what, streamId=what, correlationId=what,
+                   globalPid=what),
+            kernel(what, 350), kernel(400, what), kernel(-5, 350),
+            kernel(1, (1 << 63) - 1)])
+        table(db, 'CUPTI_ACTIVITY_KIND_MEMCPY', 'start,end,deviceId,streamId,'
+              'bytes,copyKind', [dict(start=180, end=190, deviceId=0,
+                                      streamId=7, bytes=what, copyKind=what)])
+        table(db, 'CUPTI_ACTIVITY_KIND_RUNTIME', 'start,end,globalTid,'
+              'correlationId,nameId', [
+                  dict(start=what, end=950, globalTid=TID, nameId=1),
+                  dict(start=90, end=95, globalTid=TID, correlationId=4,
+                       nameId=1)])
+        db.commit()
+        got = gaps(path)
+        assert got['rows'] == 6 and got['invalid'] == 3, got
+        assert [d['device'] for d in got['devices']] == [0, None], got
+        assert 'launch_latency' not in got['devices'][1], got
+        assert got['devices'][0]['span_ns'] == str((1 << 63) - 2), got
+        assert '[CUDA memcpy]' in [
+            n['name'] for n in got['devices'][0]['names']], got
+        db.execute('UPDATE %s SET demangledName = ?, shortName = ?' % KERNEL,
+                   (what, what))
+        db.commit()
+        db.close()
+        refused(path, 'a row without a name')
+        os.remove(path)
+
+
 def shapes_of_sqlite(folder):
     for name, columns in (('s1', COMMON), ('s2', S2), ('s3', S3)):
         path, db = file_of(folder, name + '.sqlite')
@@ -145,13 +184,15 @@ def shapes_of_sqlite(folder):
             kernel(600, 650, **launched(-1)),
             kernel(700, 750, **launched(1 << 32)),
             kernel(800, 850, **launched('x')),
-            kernel(900, 950, 1, **launched())])
+            kernel(900, 950, 1, **launched())] + [
+                kernel(1000 + 10 * i, 1005 + 10 * i, **launched(*sizes))
+                for i, sizes in enumerate(NO_SIZES)])
         db.commit()
         db.close()
         assert shapes_of(path, 'k') == [
             [[64, 2, 3], [4, 5, 6], 2], [[2147483647, 1, 1], [128, 1, 1], 1],
-            5], shapes_of(path, 'k')
-        assert gaps(path)['devices'][0]['ops'] == 9
+            5 + len(NO_SIZES)], shapes_of(path, 'k')
+        assert gaps(path)['devices'][0]['ops'] == 9 + len(NO_SIZES)
     path, db = file_of(folder, 'none.sqlite')  # without those columns
     strings(db, 'k')
     table(db, KERNEL, 'start,end,deviceId,contextId,streamId,correlationId,'
@@ -381,6 +422,12 @@ def the_command(folder):
     assert run('--version').startswith('kmb 0.')
     assert 'gaps' in run('--help')
     assert '--kernel' in run('gaps', '--help')
+    for name in ('nsys-csv', 'nsys-sqlite', 'nvprof', 'nsys-rep', 'rocprof-csv',
+                 'chrome-json', 'kmb'):
+        assert name in run('gaps', '--help').split('--format F ')[1].split()
+        done = subprocess.run([KMB, 'gaps', path, '--format', name],
+                              capture_output=True, check=False)
+        assert b'--format' not in done.stderr, (name, done)
     for words, part in (
             ([], 'usage'), (['nothing'], 'no command "nothing"'),
             (['gaps'], 'a file is needed'),
@@ -394,8 +441,18 @@ def the_command(folder):
             (['gaps', path, '--format', 'x'], '--format cannot be "x"'),
             (['gaps', path, '--kernel', '('], 'no regular expression')):
         assert part in run(*words, status=1), words
-    assert 'no such file' in run('gaps', path + 'x', status=3)
-    assert 'it is a folder' in run('gaps', folder, status=3)
+    # What is absent has the same status in each command.
+    ratio = ['--ratio', '0.5', '--kernel', 'a']
+    for words in (['gaps'], ['payoff', *ratio],
+                  ['plot', 'timeline', '-o', path + '.svg']):
+        assert 'no such file' in run(*words, path + 'x', status=1), words
+        assert 'it is a folder' in run(*words, folder, status=1), words
+        assert 'is empty' in run(*words, path, '--kernel', '', status=1), words
+    for words in (['plot', 'samples', '-o', path + '.svg'], ['code'],
+                  ['plot', 'roofline', '-o', path + '.svg'],
+                  ['report', '-o', path + '.md'], ['peaks', '--file']):
+        assert 'No such file' in run(*words, path + 'x', status=1), words
+        assert folder in run(*words, folder, status=1), words
     with open('/dev/full', 'w', encoding='utf-8') as file:
         done = subprocess.run([KMB, 'gaps', path], stdout=file, check=False,
                               stderr=subprocess.PIPE, encoding='utf-8')
@@ -457,7 +514,8 @@ def a_full_disk_leaves_the_old_picture(folder, path):
 
 
 def main():
-    tests = [nsys_schemas, shapes_of_sqlite, causes_and_ranges, graphs, nvprof, bad_sqlite,
+    tests = [nsys_schemas, sqlite_makes_no_numbers, shapes_of_sqlite,
+             causes_and_ranges, graphs, nvprof, bad_sqlite,
              packed, reports, the_command, pictures]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:

@@ -130,10 +130,6 @@ static void chrome_counts_from_a_base(void) {
   kmb_trace_destroy(again);
   refused("{\"traceEvents\": [], \"kmb_base_ns\": 1}", "behind the events");
   refused("{\"kmb_base_ns\": -1, \"traceEvents\": []}", "a whole number");
-  refused("{\"kmb_base_ns\": \"18446744073709551615\", \"traceEvents\": "
-          "[{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, "
-          "\"dur\": 1}]}",
-          "do not fit into 64 bits");
   kmb_trace_destroy(trace);
 }
 
@@ -200,9 +196,10 @@ static void malformed_files_are_refused(void) {
           "a whole number of 64 bits");
   refused(WITH("\"ops\": [[\"kernel\", 0, 0, 5, null, 9, 1]]"),
           "a whole number of 64 bits");
-  refused(WITH("\"ops\": [[\"kernel\", 0, 0, \"18446744073709551615\", 1, 9, "
-               "1]]"),
-          "does not fit into 64 bits");
+  refused(WITH("\"ops\": [[\"kernel\", 0, 0, 15e-1, 10, 9, 1]]"),
+          "a whole number of 64 bits");
+  refused(WITH("\"ops\": [[\"kernel\", 0, 0, 18446744073709551616, 1, 9, 1]]"),
+          "a whole number of 64 bits");
   refused(WITH("\"calls\": [[\"kernel\", 0, 0, 5, 10, 9]], \"ops\": []"),
           "a kind of calls");
   refused(WITH("\"calls\": [[\"launch\", 1, 0, 5, 10, 9]], \"ops\": []"),
@@ -217,6 +214,38 @@ static void malformed_files_are_refused(void) {
           "a context with each stream");
   refused(HEAD "\"invalid\": \"18446744073709551615\"," TABLES ROWS "}",
           "more rows than 64 bits");
+}
+
+/* Nothing ends after 2^63 - 1 ns, however it comes to that. */
+static void edges_of_64_bits(void) {
+  static const char *const times[][2] = {
+      {"1", "9223372036854775799"},  {"1", "9223372036854775800"},
+      {"9223372036854775801", "1"},  {"18446744073709551615", "1"},
+      {"1", "18446744073709551615"},
+  };
+  for (int i = 0; i < 5; i++) {
+    char text[800];
+    const char *start = times[i][0], *length = times[i][1];
+    snprintf(text, sizeof text,
+             HEAD "\"base_ns\": 7," TABLES
+                  "\"ops\": [[\"kernel\", 0, 0, \"%s\", \"%s\", 9, null]],"
+                  "\"calls\": [[\"launch\", 0, 1, \"%s\", \"%s\", 9]],"
+                  "\"ranges\": [[0, 2, \"%s\", \"%s\"]]}",
+             start, length, start, length, start, length);
+    kmb_trace *trace = load(text);
+    REQUIRE_EQ(info_of(trace).rows, 1);
+    REQUIRE_EQ(info_of(trace).invalid, i > 0);
+    REQUIRE_EQ(info_of(trace).calls, i == 0);
+    REQUIRE_EQ(info_of(trace).ranges, i == 0);
+    if (!i) REQUIRE_EQ(op_of(trace, 0).end_ns, INT64_MAX);
+    kmb_trace_destroy(trace);
+  }
+  kmb_trace *trace =
+      load("{\"kmb_base_ns\": \"18446744073709551615\", \"traceEvents\": "
+           "[{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", "
+           "\"ts\": 1, \"dur\": 1}]}");
+  REQUIRE_EQ(info_of(trace).invalid, 1);
+  kmb_trace_destroy(trace);
 }
 
 static void another_first_key_is_chromes(void) {
@@ -301,6 +330,7 @@ int main(void) {
   RUN(later_keys_are_skipped);
   RUN(an_empty_trace_is_one);
   RUN(malformed_files_are_refused);
+  RUN(edges_of_64_bits);
   RUN(another_first_key_is_chromes);
   RUN(every_cut_is_refused);
   RUN(lost_records_are_a_finding);

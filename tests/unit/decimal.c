@@ -73,10 +73,27 @@ static void numbers_are_shifted_and_rounded(void) {
   read("1e", 0, KMBI_DECIMAL_NONE, 0);
 }
 
+/* What asks for whole numbers looks at it. */
+static void an_exponent_moves_the_point(void) {
+  static const struct {
+    const char *text;
+    int decimals;
+  } cases[] = {{"15", 0},   {"1.50", 2},  {"15e-1", 1},
+               {"15e1", 0}, {"1.5e1", 1}, {"1.5E-9", 10}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    kmbi_decimal number = {0};
+    REQUIRE_EQ(
+        kmbi_decimal_read(cases[i].text, strlen(cases[i].text), 0, &number),
+        KMBI_DECIMAL_OK);
+    REQUIRE_EQ(number.decimals, cases[i].decimals);
+  }
+}
+
 int main(void) {
   RUN(digits_are_read);
   RUN(digits_are_nothing_else);
   RUN(no_digits_and_too_many_are_left_to_others);
   RUN(numbers_are_shifted_and_rounded);
+  RUN(an_exponent_moves_the_point);
   return 0;
 }

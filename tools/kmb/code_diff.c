@@ -11,7 +11,7 @@ typedef struct row {
   code_number a, b;
 } row;
 
-enum { RESOURCES = 10, ROWS_MOST = CODE_CLASSES + RESOURCES };
+enum { RESOURCES = 12, ROWS_MOST = CODE_CLASSES + RESOURCES };
 
 typedef struct pair {
   const code_kernel *a, *b;
@@ -31,18 +31,25 @@ static void add_row(pair *p, const char *text, code_number a, code_number b) {
     p->rows[p->count++] = (row){text, a, b};
 }
 
+/* In the words that kmb code has for each of them. */
 static void make_rows(pair *p) {
   const code_kernel *a = p->a, *b = p->b;
+  bool amd =
+      p->in_a->image.maker == CODE_AMD && p->in_b->image.maker == CODE_AMD;
   p->count = 0;
-  add_row(p, "registers", a->registers, b->registers);
-  add_row(p, "shared bytes", a->shared_bytes, b->shared_bytes);
-  add_row(p, "local bytes", a->local_bytes, b->local_bytes);
-  add_row(p, "stack bytes", a->stack_bytes, b->stack_bytes);
-  add_row(p, "max threads", a->max_threads, b->max_threads);
+  add_row(p, "code bytes", number(a->code_bytes), number(b->code_bytes));
+  add_row(p, amd ? "VGPRs" : "registers", a->registers, b->registers);
   add_row(p, "AGPRs", a->accumulators, b->accumulators);
   add_row(p, "SGPRs", a->scalars, b->scalars);
-  add_row(p, "spilled VGPRs", a->spilled, b->spilled);
-  add_row(p, "spilled SGPRs", a->spilled_scalars, b->spilled_scalars);
+  add_row(p, "VGPR spills", a->spilled, b->spilled);
+  add_row(p, "SGPR spills", a->spilled_scalars, b->spilled_scalars);
+  add_row(p, amd ? "LDS bytes" : "shared bytes", a->shared_bytes,
+          b->shared_bytes);
+  add_row(p, "local bytes", a->local_bytes, b->local_bytes);
+  add_row(p, amd ? "scratch bytes" : "stack bytes", a->stack_bytes,
+          b->stack_bytes);
+  add_row(p, "wavefront", a->wavefront, b->wavefront);
+  add_row(p, "max threads", a->max_threads, b->max_threads);
   if (!p->sa) return;
   add_row(p, "instructions", number(p->sa->instructions),
           number(p->sb->instructions));
@@ -84,6 +91,8 @@ static void print_pair(const pair *p, bool paths) {
   if (strcmp(p->a->name, p->b->name) != 0) printf("  %s\n", shown(p->b));
   if (paths) printf("    %s\n    %s\n", p->in_a->path, p->in_b->path);
   printf("    %s\n", is_same(p) ? "same code" : "different code");
+  printf("    %-26s  %10.10s  %10.10s\n", "code sha256", p->a->hash,
+         p->b->hash);
   for (int i = 0; i < p->count; i++) {
     const row *r = &p->rows[i];
     printf("    %-26s", r->text);
@@ -103,6 +112,8 @@ static json_t *pair_json(const pair *p, bool paths) {
   if (paths) json_object_set_new(to, "file_a", json_string(p->in_a->path));
   if (paths) json_object_set_new(to, "file_b", json_string(p->in_b->path));
   json_object_set_new(to, "same_code", json_boolean(is_same(p)));
+  json_object_set_new(to, "code_sha256_a", json_string(p->a->hash));
+  json_object_set_new(to, "code_sha256_b", json_string(p->b->hash));
   for (int i = 0; i < p->count; i++) {
     json_t *line = json_object();
     const row *r = &p->rows[i];
@@ -162,13 +173,20 @@ static bool has_partner(const code_set *a, const code_kernel *ka,
   return false;
 }
 
-/* Kernels without a partner. */
-static void print_alone(const code_set *a, const code_set *b, json_t *to) {
+/* Kernels without a partner. `regex`: the other file may hold them too, since
+ * only what that matches was looked at there. */
+static void print_alone(const code_set *a, const code_set *b, const char *regex,
+                        json_t *to) {
   place x = {.set = a};
   for (const code_kernel *k; (k = settle(&x)); x.kernel++) {
     if (has_partner(a, k, b)) continue;
     if (to)
       json_array_append_new(to, json_string(k->name));
+    else if (regex)
+      printf(
+          "\n  %s\n    not compared: none of its name among those of %s that "
+          "match \"%s\"\n",
+          shown(k), b->path, regex);
     else
       printf("\n  %s\n    only in %s\n", shown(k), a->path);
   }
@@ -237,19 +255,31 @@ static void go_through(const code_set *a, const code_set *b, pair *p,
   }
 }
 
-static int all_json(const code_set *a, const code_set *b, pair *p) {
+/* With --other-kernel each side has an expression of its own: of the other
+ * side, which may hide partners. */
+static void print_both_alone(const code_set *a, const code_set *b,
+                             const code_options *o, json_t *to) {
+  const char *of_b = o->other_kernel;
+  const char *of_a = o->other_kernel ? o->kernel : NULL;
+  json_t *lists[4] = {NULL};
+  static const char *const names[] = {"only_a", "only_b", "unpaired_a",
+                                      "unpaired_b"};
+  for (int i = 0; i < 4 && to; i++)
+    json_object_set_new(to, names[i], lists[i] = json_array());
+  print_alone(a, b, of_b, lists[of_b ? 2 : 0]);
+  print_alone(b, a, of_a, lists[of_a ? 3 : 1]);
+}
+
+static int all_json(const code_set *a, const code_set *b, pair *p,
+                    const code_options *o) {
   json_t *to = json_object(), *pairs = json_array();
-  json_t *only_a = json_array(), *only_b = json_array();
   json_object_set_new(to, "a", head_json(a));
   json_object_set_new(to, "b", head_json(b));
   if (is_single(a, b))
     json_object_set_new(to, "same_image", json_boolean(same_image(a, b)));
   go_through(a, b, p, pairs);
   json_object_set_new(to, "kernels", pairs);
-  print_alone(a, b, only_a);
-  print_alone(b, a, only_b);
-  json_object_set_new(to, "only_a", only_a);
-  json_object_set_new(to, "only_b", only_b);
+  print_both_alone(a, b, o, to);
   return print_json(to);
 }
 
@@ -258,15 +288,14 @@ int code_diff(const code_set *a, const code_set *b, const code_options *o) {
   int code = EXIT_DONE;
   if (!p) return no_memory();
   if (o->json) {
-    code = all_json(a, b, p);
+    code = all_json(a, b, p, o);
   } else {
     print_files(a);
     print_files(b);
     if (is_single(a, b))
       puts(same_image(a, b) ? "the same image" : "different images");
     go_through(a, b, p, NULL);
-    print_alone(a, b, NULL);
-    print_alone(b, a, NULL);
+    print_both_alone(a, b, o, NULL);
   }
   free(p);
   return code;

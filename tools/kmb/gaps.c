@@ -25,7 +25,8 @@ void gaps_help(FILE *to) {
       "  --top N         rows of each list (10)\n"
       "  --format F      what the file is, if its content does not tell: "
       "nsys-csv\n"
-      "                  nsys-sqlite nvprof nsys-rep rocprof-csv chrome-json\n"
+      "                  nsys-sqlite nvprof nsys-rep rocprof-csv chrome-json "
+      "kmb\n"
       "  --json          JSON instead of text\n",
       to);
 }
@@ -79,12 +80,11 @@ int gaps_main(int argc, char **argv) {
   kmb_gaps *gaps = NULL;
   int wrong = read_options(argc, argv, &o);
   if (wrong) return wrong;
-  kmb_status status = load_trace(&o.of, &trace);
-  if (!status) status = kmb_gaps_analyse(trace, &o.of.gaps, &gaps);
-  if (!status)
-    status = o.json ? kmb_gaps_write_json(gaps, write_file, stdout)
-                    : kmb_gaps_write_text(gaps, write_file, stdout);
-  int code = report(status);
+  int code = load_trace(&o.of, &trace);
+  if (!code) code = report(kmb_gaps_analyse(trace, &o.of.gaps, &gaps));
+  if (!code)
+    code = report(o.json ? kmb_gaps_write_json(gaps, write_file, stdout)
+                         : kmb_gaps_write_text(gaps, write_file, stdout));
   kmb_gaps_destroy(gaps);
   kmb_trace_destroy(trace);
   if (fflush(stdout) && !code) {

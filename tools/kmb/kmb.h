@@ -11,7 +11,10 @@
 /* Exit statuses. */
 enum {
   EXIT_DONE = 0,
-  EXIT_USAGE = 1,  /* wrong arguments, or something that is absent */
+  /* Wrong arguments, or something that is absent: a file that cannot be read
+   * is.
+   */
+  EXIT_USAGE = 1,
   EXIT_FORMAT = 2, /* malformed input */
   EXIT_FAILED = 3  /* anything else */
 };
@@ -78,14 +81,16 @@ enum { OPTION_OTHER = 0, OPTION_TAKEN = 1, OPTION_WRONG = -1 };
  * stands on the last word taken. OPTION_WRONG was reported. */
 int take_trace_option(const char *command, int argc, char **argv, int *at,
                       trace_options *options);
-/* The word after argv[*at]; NULL, reported, if there is none. */
+/* The word after argv[*at]; NULL, reported, if there is none, and if it is
+ * empty and was to say which kernels are meant. */
 const char *option_value(const char *command, int argc, char **argv, int *at);
 /* A time with its unit, such as 92.982s or 138us, in ns. */
 bool read_time(const char *text, uint64_t *ns);
 bool read_number(const char *text, uint64_t *number);
 
-/* Loads with a progress bar if stderr is a terminal and loading is slow. */
-kmb_status load_trace(const trace_options *options, kmb_trace **trace);
+/* Loads with a progress bar if stderr is a terminal and loading is slow. An
+ * exit status, reported. */
+int load_trace(const trace_options *options, kmb_trace **trace);
 
 /* Numbers as people write them. A count is whole and fits into 64 bits; it may
  * have an exponent, such as 1.5e12. */

@@ -5,8 +5,9 @@
 
 /* Of all commands but those that have their own. */
 static const char exits[] =
-    "Exit status: 0 done; 1 wrong arguments or something absent; 2 malformed "
-    "input;\n3 anything else.\n";
+    "Exit status: 0 done; 1 wrong arguments, or something absent: a file that "
+    "cannot\nbe read, what an option names; 2 malformed input; 3 anything "
+    "else.\n";
 
 static const subcommand commands[] = {
     {"calibrate", "bias and floor of each timer on a device", calibrate_main,

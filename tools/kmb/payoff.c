@@ -24,6 +24,9 @@ void payoff_help(FILE *to) {
       "  --shape SHAPE     only launches of this grid (in blocks) and block:\n"
       "                    GXxGYxGZ,BXxBYxBZ; else those of the old result\n"
       "  --all-shapes      launches of any grid and block\n"
+      "  --code FILE       results that list the code that the step ran: what "
+      "ran\n"
+      "                    other code than the old result's is left as it was\n"
       "  --range NAME      a step is a range of this name\n"
       "  --candidate NAME  the new one, where files hold several\n"
       "  --baseline NAME   the old one\n"
@@ -32,7 +35,8 @@ void payoff_help(FILE *to) {
       "  --any-device      the change was measured on another device\n"
       "  --added NS        what recording added to each call of the host, "
       "measured\n"
-      "                    otherwise than by the recording itself\n"
+      "                    otherwise than by the recording itself; at most a\n"
+      "                    millisecond\n"
       "  --format F        what STEP is, as for kmb gaps\n"
       "  --json            JSON instead of text\n"
       "  --markdown        a paragraph for a pull request\n",
@@ -42,7 +46,7 @@ void payoff_help(FILE *to) {
 typedef struct options {
   trace_options step;
   payoff_choice choice;
-  const char *ratio, *added, *shape;
+  const char *ratio;
   kmb_payoff_params params;
   bool json, markdown;
 } options;
@@ -52,53 +56,18 @@ typedef struct options {
 static bool take_flag(const char *word, options *o) {
   if (strcmp(word, "--json") == 0) return o->json = true;
   if (strcmp(word, "--markdown") == 0) return o->markdown = true;
-  uint32_t flag = strcmp(word, "--all-names") == 0    ? KMB_PAYOFF_ALL_NAMES
-                  : strcmp(word, "--all-shapes") == 0 ? KMB_PAYOFF_ALL_SHAPES
-                  : strcmp(word, "--any-device") == 0 ? KMB_PAYOFF_ANY_DEVICE
-                                                      : 0;
-  o->params.flags |= flag;
-  return flag != 0;
-}
-
-static int take_valued(int argc, char **argv, int *at, options *o) {
-  const struct {
-    const char *name;
-    const char **value;
-  } rows[] = {{"--kernel", &o->params.kernel},
-              {"--range", &o->params.range},
-              {"--baseline", &o->choice.baseline},
-              {"--candidate", &o->choice.candidate},
-              {"--added", &o->added},
-              {"--ratio", &o->ratio},
-              {"--shape", &o->shape}};
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (strcmp(argv[*at], rows[i].name) != 0) continue;
-    const char *value = option_value(name, argc, argv, at);
-    if (!value) return OPTION_WRONG;
-    *rows[i].value = value;
-    return OPTION_TAKEN;
-  }
-  return OPTION_OTHER;
-}
-
-static int take_axis(int argc, char **argv, int *at, payoff_choice *o) {
-  const char *value = option_value(name, argc, argv, at);
-  if (!value) return OPTION_WRONG;
-  if (*value != '=' && strchr(value, '=') && o->axis_count < PAYOFF_AXES) {
-    o->axes[o->axis_count++] = value;
-    return OPTION_TAKEN;
-  }
-  usage(name, "--axis cannot be \"%s\": KEY=VALUE, up to %d times", value,
-        PAYOFF_AXES);
-  return OPTION_WRONG;
+  return false;
 }
 
 static int take_word(int argc, char **argv, int *at, options *o) {
   const char *word = argv[*at];
   payoff_choice *choice = &o->choice;
   if (take_flag(word, o)) return OPTION_TAKEN;
-  if (strcmp(word, "--axis") == 0) return take_axis(argc, argv, at, choice);
-  int taken = take_valued(argc, argv, at, o);
+  if (strcmp(word, "--ratio") == 0) {
+    o->ratio = option_value(name, argc, argv, at);
+    return o->ratio ? OPTION_TAKEN : OPTION_WRONG;
+  }
+  int taken = take_payoff_option(name, argc, argv, at, choice, &o->params);
   if (taken != OPTION_OTHER) return taken;
   if (strcmp(word, "--format") == 0 || (word[0] != '-' && !o->step.path))
     return take_trace_option(name, argc, argv, at, &o->step);
@@ -125,12 +94,9 @@ static int read_options(int argc, char **argv, options *o) {
   if (!o->step.path) return usage(name, "a trace of the step is needed");
   if (!o->choice.file_count == !o->ratio)
     return usage(name, "either files or --ratio say what changed");
-  if (o->added &&
-      !(read_real(o->added, &o->params.added_ns) && o->params.added_ns > 0))
-    return usage(name, "--added cannot be \"%s\": ns above 0", o->added);
   if (o->json && o->markdown)
     return usage(name, "--json and --markdown exclude each other");
-  return o->shape ? read_shape(name, o->shape, &o->params) : EXIT_DONE;
+  return EXIT_DONE;
 }
 
 /* The change. */
@@ -153,7 +119,7 @@ static int read_ratio(const options *o, kmb_payoff_change *change) {
 
 int payoff_main(int argc, char **argv) {
   options o = {.json = false};
-  results_file files[2] = {{.count = 0}, {.count = 0}};
+  results_file files[3] = {{.count = 0}, {.count = 0}, {.count = 0}};
   kmb_payoff_change change = kmb_payoff_change_init();
   kmb_trace *trace = NULL;
   kmb_payoff *payoff = NULL;
@@ -161,7 +127,9 @@ int payoff_main(int argc, char **argv) {
   if (!code)
     code = o.ratio ? read_ratio(&o, &change)
                    : read_change(&o.choice, files, &change);
-  if (!code) code = report(load_trace(&o.step, &trace));
+  if (!code && o.choice.code)
+    code = read_step_code(o.choice.code, &files[2], &o.params);
+  if (!code) code = load_trace(&o.step, &trace);
   if (!code)
     code = report(kmb_payoff_evaluate(trace, &change, &o.params, &payoff));
   if (!code)
@@ -171,7 +139,7 @@ int payoff_main(int argc, char **argv) {
                       : kmb_payoff_write_text(payoff, write_file, stdout));
   kmb_payoff_destroy(payoff);
   kmb_trace_destroy(trace);
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 3; i++)
     results_free(&files[i]);
   if (fflush(stdout) && !code) {
     fputs("kmb: cannot write the output\n", stderr);

@@ -3,35 +3,8 @@
 
 #include "markup.h"
 
-#include <stdlib.h>
-
 static const char name[] = "payoff";
 enum { LISTED = 20 };
-
-int read_shape(const char *command, const char *text,
-               kmb_payoff_params *params) {
-  uint32_t *const sizes[] = {&params->grid_x,  &params->grid_y,
-                             &params->grid_z,  &params->block_x,
-                             &params->block_y, &params->block_z};
-  static const char ends[] = "xx,xx";
-  char copy[80];
-  bool good = strlen(text) < sizeof copy;
-  char *at = copy;
-  snprintf(copy, sizeof copy, "%s", text);
-  for (int i = 0; i < 6 && good; i++) {
-    uint64_t size = 0;
-    size_t digits = strcspn(at, "x,");
-    good = at[digits] == ends[i];
-    at[digits] = '\0';
-    good = good && read_number(at, &size) && size && size <= UINT32_MAX;
-    *sizes[i] = (uint32_t)size;
-    at += digits + 1;
-  }
-  params->flags |= KMB_PAYOFF_ONE_SHAPE;
-  return good ? EXIT_DONE
-              : usage(command, "--shape cannot be \"%s\": GXxGYxGZ,BXxBYxBZ",
-                      text);
-}
 
 /* Choosing. */
 
@@ -78,8 +51,8 @@ static const char *row_name(const results_comparison *c, size_t row) {
   return is ? is : "?";
 }
 
-static bool row_is_chosen(const results_file *f, const results_comparison *c,
-                          size_t row, const payoff_choice *o) {
+bool is_row_chosen(const results_file *f, const results_comparison *c,
+                   size_t row, const payoff_choice *o) {
   return row != c->baseline && is_named(row_name(c, row), o->candidate) &&
          is_named(row_name(c, c->baseline), o->baseline) &&
          is_at(f->items[c->first + row], o);
@@ -109,10 +82,27 @@ int change_of_row(const char *command, const results_file *f,
   bool interval =
       number_of(object, "low", &low) && number_of(object, "high", &high);
   change->name = row_name(c, row);
+  change->after = f->items[c->first + row];
   change->ratio = ratio;
   change->low = interval ? low : 0;
   change->high = interval ? high : 0;
   return EXIT_DONE;
+}
+
+static void list_rows(const results_file *f, const payoff_choice *o,
+                      size_t *listed) {
+  for (size_t i = 0; i < f->comparison_count; i++) {
+    const results_comparison *c = &f->comparisons[i];
+    for (size_t k = 0; k < c->count; k++)
+      if (k != c->baseline && (!o || is_row_chosen(f, c, k, o)))
+        list_point(f, f->items[c->first + k], (*listed)++);
+  }
+}
+
+void list_candidates(const results_file *files, int count) {
+  size_t listed = 0;
+  for (int i = 0; i < count; i++)
+    list_rows(&files[i], NULL, &listed);
 }
 
 static int from_comparisons(const payoff_choice *o, const results_file *f,
@@ -122,7 +112,7 @@ static int from_comparisons(const payoff_choice *o, const results_file *f,
   for (size_t i = 0; i < f->comparison_count; i++) {
     const results_comparison *c = &f->comparisons[i];
     for (size_t k = 0; k < c->count; k++) {
-      if (!row_is_chosen(f, c, k, o)) continue;
+      if (!is_row_chosen(f, c, k, o)) continue;
       found = c;
       row = k;
       matches++;
@@ -133,12 +123,7 @@ static int from_comparisons(const payoff_choice *o, const results_file *f,
         "%s: %zu candidates of its comparisons are meant, not 1; --candidate "
         "and --axis choose of these",
         f->path, matches);
-  for (size_t i = 0; i < f->comparison_count; i++) {
-    const results_comparison *c = &f->comparisons[i];
-    for (size_t k = 0; k < c->count; k++)
-      if (k != c->baseline && (!matches || row_is_chosen(f, c, k, o)))
-        list_point(f, f->items[c->first + k], listed++);
-  }
+  list_rows(f, matches ? o : NULL, &listed);
   return EXIT_USAGE;
 }
 
@@ -149,52 +134,66 @@ typedef struct choice {
   size_t count;
 } choice;
 
-/* Of the file's results those that have this name and lack that one. */
-static choice choose(const results_file *f, const payoff_choice *o,
-                     const char *wanted, const char *unwanted) {
+/* Of the results those that have this name and lack that one. */
+static choice choose(const results_file *files, int count,
+                     const payoff_choice *o, const char *wanted,
+                     const char *unwanted) {
   choice c = {.count = 0};
-  for (size_t i = 0; i < f->count; i++) {
-    const char *is = result_name(f->items[i]);
-    if (!is_at(f->items[i], o) || !is_named(is, wanted) ||
-        (unwanted && strcmp(is, unwanted) == 0))
-      continue;
-    if (c.count == 0) c.first = f->items[i];
-    if (c.count == 1) c.second = f->items[i];
-    c.count++;
+  for (int f = 0; f < count; f++) {
+    for (size_t i = 0; i < files[f].count; i++) {
+      const kmb_result *r = files[f].items[i];
+      const char *is = result_name(r);
+      if (!is_at(r, o) || !is_named(is, wanted) ||
+          (unwanted && strcmp(is, unwanted) == 0))
+        continue;
+      if (c.count == 0) c.first = r;
+      if (c.count == 1) c.second = r;
+      c.count++;
+    }
   }
   return c;
 }
 
-static int not_one(const payoff_choice *o, const results_file *files,
-                   const char *what, size_t count, size_t wanted) {
+/* What may be meant, where not as many are as `wanted`. */
+typedef struct doubt {
+  const char *command;
+  const payoff_choice *o;
+  const results_file *files;
+  int file_count;
+} doubt;
+
+static int not_one(const doubt *d, const char *what, size_t count,
+                   size_t wanted) {
   size_t listed = 0;
-  usage(name,
+  usage(d->command,
         "%zu results may be %s, not %zu; --baseline, --candidate and --axis "
         "choose of these",
         count, what, wanted);
-  for (int i = 0; i < o->file_count; i++)
-    for (size_t k = 0; k < files[i].count; k++)
-      if (!count || is_at(files[i].items[k], o))
-        list_point(&files[i], files[i].items[k], listed++);
+  for (int i = 0; i < d->file_count; i++)
+    for (size_t k = 0; k < d->files[i].count; k++)
+      if (!count || is_at(d->files[i].items[k], d->o))
+        list_point(&d->files[i], d->files[i].items[k], listed++);
   return EXIT_USAGE;
 }
 
-static int from_results(const payoff_choice *o, const results_file *files,
-                        kmb_payoff_change *change) {
-  bool one = o->file_count == 1;
-  const results_file *new_file = &files[one ? 0 : 1];
-  choice old = choose(&files[0], o, o->baseline,
-                      one && !o->baseline ? o->candidate : NULL);
-  choice fresh = choose(new_file, o, o->candidate,
-                        one && !o->candidate ? o->baseline : NULL);
-  if (one && !o->baseline && !o->candidate) {
+int change_of_results(const char *command, const payoff_choice *o,
+                      const results_file *files, int count, bool pool,
+                      kmb_payoff_change *change) {
+  const doubt d = {command, o, files, count};
+  int old_count = pool ? count : 1;
+  choice old = choose(files, old_count, o, o->baseline,
+                      pool && !o->baseline ? o->candidate : NULL);
+  choice fresh =
+      choose(files + (pool ? 0 : 1), pool ? count : 1, o, o->candidate,
+             pool && !o->candidate ? o->baseline : NULL);
+  if (pool && !o->baseline && !o->candidate) {
     /* The first is the old one. */
-    if (old.count != 2) return not_one(o, files, "both", old.count, 2);
+    if (old.count != 2) return not_one(&d, "both", old.count, 2);
     old.count = fresh.count = 1;
     fresh.first = old.second;
   }
-  if (old.count != 1) return not_one(o, files, "the old one", old.count, 1);
-  if (fresh.count != 1) return not_one(o, files, "the new one", fresh.count, 1);
+  if (old.count != 1) return not_one(&d, "the old one", old.count, 1);
+  if (fresh.count != 1) return not_one(&d, "the new one", fresh.count, 1);
   return report(kmb_payoff_change_between(old.first, fresh.first, change));
 }
 
@@ -209,5 +208,6 @@ int read_change(const payoff_choice *o, results_file files[2],
   }
   return o->file_count == 1 && files[0].comparison_count
              ? from_comparisons(o, &files[0], change)
-             : from_results(o, files, change);
+             : change_of_results(name, o, files, o->file_count,
+                                 o->file_count == 1, change);
 }

@@ -545,9 +545,9 @@ int plot_timeline_main(int argc, char **argv) {
   kmb_trace *trace = NULL;
   kmb_gaps *gaps = NULL;
   if (read_options(argc, argv, &o, &out) || !o.path || !out) return EXIT_USAGE;
-  kmb_status status = load_trace(&o, &trace);
-  if (!status) status = kmb_gaps_analyse(trace, &o.gaps, &gaps);
-  int code = status ? report(status) : plot(&o, out, trace, gaps);
+  int code = load_trace(&o, &trace);
+  if (!code) code = report(kmb_gaps_analyse(trace, &o.gaps, &gaps));
+  if (!code) code = plot(&o, out, trace, gaps);
   kmb_gaps_destroy(gaps);
   kmb_trace_destroy(trace);
   return code;

@@ -1,8 +1,6 @@
 /* kmb report: results as a page that a person reads. */
 #include "report.h"
 
-#include "payoff.h"
-
 #include <stdlib.h>
 
 static const char name[] = "report";
@@ -11,8 +9,11 @@ void report_help(FILE *to) {
   fputs("usage: kmb report RESULT.json... [--title TEXT] [--plots N]\n"
         "                  [--step TRACE [--kernel REGEX] [--range NAME] "
         "[--format F]\n"
-        "                  [--all-names] [--all-shapes | --shape SHAPE] "
-        "[--any-device]]\n"
+        "                  [--code FILE] [--all-names] [--all-shapes | --shape "
+        "SHAPE]\n"
+        "                  [--added NS] [--candidate NAME] [--baseline NAME]\n"
+        "                  [--axis KEY=VALUE]...\n"
+        "                  [--any-device]]\n"
         "                  -o FILE.md|FILE.html\n"
         "\n"
         "Writes a report: the note that goes with the results, tables with "
@@ -34,11 +35,21 @@ void report_help(FILE *to) {
         "  --kernel REGEX  launches to scale, if the result does not name its "
         "kernel\n"
         "  --range NAME    a step is a range of this name\n"
+        "  --code FILE     results that list the code that the step ran\n"
         "  --format F      what TRACE is, as for kmb gaps\n"
         "  --all-names     REGEX may match several kernels\n"
         "  --shape SHAPE   only launches of this grid and block: "
         "GXxGYxGZ,BXxBYxBZ\n"
         "  --all-shapes    launches of any grid and block\n"
+        "  --candidate NAME\n"
+        "                  only this one, where files hold several\n"
+        "  --baseline NAME\n"
+        "                  the old one\n"
+        "  --axis KEY=VALUE\n"
+        "                  only what was measured at this point; repeatable\n"
+        "  --added NS      what recording added to each call of the host, at "
+        "most a\n"
+        "                  millisecond\n"
         "  --any-device    the change was measured on another device\n"
         "  -o FILE         the report; its name says which kind\n",
         to);
@@ -52,41 +63,28 @@ typedef struct options {
   report_step step;
 } options;
 
-static bool take_flag(const char *word, options *o) {
-  uint32_t flag = strcmp(word, "--all-names") == 0    ? KMB_PAYOFF_ALL_NAMES
-                  : strcmp(word, "--all-shapes") == 0 ? KMB_PAYOFF_ALL_SHAPES
-                  : strcmp(word, "--any-device") == 0 ? KMB_PAYOFF_ANY_DEVICE
-                                                      : 0;
-  o->step.params.flags |= flag;
-  return flag != 0;
-}
-
 static int take_option(int argc, char **argv, int *at, options *o) {
-  const char *word = argv[*at], *plots = NULL, *shape = NULL;
+  const char *word = argv[*at], *plots = NULL;
   const struct {
     const char *name;
     const char **value;
   } rows[] = {{"-o", &o->out},
               {"--title", &o->title},
               {"--plots", &plots},
-              {"--step", &o->step.trace.path},
-              {"--kernel", &o->step.params.kernel},
-              {"--range", &o->step.params.range},
-              {"--shape", &shape}};
+              {"--step", &o->step.trace.path}};
   size_t i = 0, count = sizeof rows / sizeof rows[0];
-  if (take_flag(word, o)) return EXIT_DONE;
-  if (strcmp(word, "--format") == 0)
-    return take_trace_option(name, argc, argv, at, &o->step.trace) ==
-                   OPTION_TAKEN
-               ? EXIT_DONE
-               : EXIT_USAGE;
+  int taken = strcmp(word, "--format") == 0
+                  ? take_trace_option(name, argc, argv, at, &o->step.trace)
+                  : take_payoff_option(name, argc, argv, at, &o->step.choice,
+                                       &o->step.params);
+  if (taken != OPTION_OTHER)
+    return taken == OPTION_TAKEN ? EXIT_DONE : EXIT_USAGE;
   while (i < count && strcmp(word, rows[i].name) != 0)
     i++;
   if (i == count) return usage(name, "there is no option \"%s\"", word);
   const char *value = option_value(name, argc, argv, at);
   if (!value) return EXIT_USAGE;
   *rows[i].value = value;
-  if (shape) return read_shape(name, shape, &o->step.params);
   if (plots && !read_number(plots, &o->plots))
     return usage(name, "--plots cannot be \"%s\"", plots);
   return EXIT_DONE;
@@ -95,8 +93,10 @@ static int take_option(int argc, char **argv, int *at, options *o) {
 /* Options of a step that is not there would be silently of no use. */
 static bool steps_without(const options *o) {
   const kmb_payoff_params *p = &o->step.params;
-  return !o->step.trace.path && (p->kernel || p->range || p->flags ||
-                                 o->step.trace.trace.format != KMB_TRACE_AUTO);
+  return !o->step.trace.path &&
+         (p->kernel || p->range || p->flags || p->added_ns > 0 ||
+          o->step.choice.code || is_any_chosen(&o->step.choice) ||
+          o->step.trace.trace.format != KMB_TRACE_AUTO);
 }
 
 static int read_options(int argc, char **argv, options *o) {
@@ -113,8 +113,9 @@ static int read_options(int argc, char **argv, options *o) {
     if (code) return code;
   }
   if (steps_without(o))
-    return usage(name, "--kernel, --range, --format, --all-names, --shape, "
-                       "--all-shapes and --any-device need --step");
+    return usage(name, "--kernel, --range, --code, --format, --all-names, "
+                       "--shape, --all-shapes, --baseline, --candidate, "
+                       "--axis, --added and --any-device need --step");
   if (o->out && o->path_count) return EXIT_DONE;
   return usage(name, "results and -o FILE.md or FILE.html are needed");
 }

@@ -3,6 +3,7 @@
 #define KMB_TOOLS_REPORT_H
 
 #include "document.h"
+#include "payoff.h"
 
 enum { REPORT_FILES = 256 };
 
@@ -32,6 +33,7 @@ void report_tables(document *d, const report_data *data);
 typedef struct report_step {
   trace_options trace; /* without a path there is none */
   kmb_payoff_params params;
+  payoff_choice choice; /* its files are the report's */
 } report_step;
 /* report_payoff.c: an exit status, reported. */
 int report_payoff(document *d, const report_data *data,

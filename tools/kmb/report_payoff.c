@@ -1,8 +1,6 @@
 /* What a change is worth in a step, as part of a report. */
 #include "report.h"
 
-#include "payoff.h"
-
 #include <stdlib.h>
 
 static const char name[] = "report";
@@ -44,16 +42,24 @@ static int write_payoff(document *d, const kmb_trace *trace,
   return code;
 }
 
-/* Each candidate that has a ratio. */
+/* Candidates of comparisons. */
+typedef struct report_written {
+  size_t meant; /* by the options */
+  size_t count; /* of these, that have a ratio */
+} report_written;
+
+/* Each candidate that is meant and has a ratio. */
 static int of_comparison(document *d, const kmb_trace *trace,
                          const report_step *step, const results_file *f,
-                         const results_comparison *c, size_t *written) {
+                         const results_comparison *c, report_written *written) {
   int code = EXIT_DONE;
   for (size_t i = 0; i < c->count && !code; i++) {
     json_t *row = json_array_get(c->rows, i);
-    if (i == c->baseline || !json_object_get(row, "ratio")) continue;
+    if (!is_row_chosen(f, c, i, &step->choice)) continue;
+    written->meant++;
+    if (!json_object_get(row, "ratio")) continue;
     kmb_payoff_change change = kmb_payoff_change_init();
-    if (++*written > LISTED) continue;
+    if (++written->count > LISTED) continue;
     code = change_of_row(name, f, c, i, &change);
     if (!code) code = write_payoff(d, trace, &change, &step->params);
   }
@@ -63,24 +69,38 @@ static int of_comparison(document *d, const kmb_trace *trace,
 static int of_two(document *d, const report_data *data, const kmb_trace *trace,
                   const report_step *step) {
   kmb_payoff_change change = kmb_payoff_change_init();
-  if (data->count != 2)
+  if (data->count != 2 && !is_any_chosen(&step->choice))
     return usage(name,
                  "--step needs comparisons or two results, an old one and a "
-                 "new one; there are %zu results",
+                 "new one; there are %zu results: --baseline, --candidate and "
+                 "--axis choose of them",
                  data->count);
-  int code = report(
-      kmb_payoff_change_between(data->items[0], data->items[1], &change));
+  int code = change_of_results(name, &step->choice, data->files,
+                               data->file_count, true, &change);
   return code ? code : write_payoff(d, trace, &change, &step->params);
 }
 
+static int none_meant(const report_data *data) {
+  usage(name, "no candidate of the comparisons is meant; --baseline, "
+              "--candidate and --axis choose of these");
+  list_candidates(data->files, data->file_count);
+  return EXIT_USAGE;
+}
+
 int report_payoff(document *d, const report_data *data,
-                  const report_step *step) {
+                  const report_step *asked) {
+  report_step own = *asked;
+  const report_step *step = &own;
   kmb_trace *trace = NULL;
-  size_t written = 0;
+  report_written written = {0};
+  results_file ran = {.count = 0};
   bool compared = false;
   char text[128];
   if (!step->trace.path) return EXIT_DONE;
-  int code = report(load_trace(&step->trace, &trace));
+  int code = step->choice.code
+                 ? read_step_code(step->choice.code, &ran, &own.params)
+                 : EXIT_DONE;
+  if (!code) code = load_trace(&step->trace, &trace);
   document_heading(d, 2, "Payoff");
   for (int i = 0; i < data->file_count; i++) {
     const results_file *f = &data->files[i];
@@ -91,10 +111,14 @@ int report_payoff(document *d, const report_data *data,
   }
   if (!code && !compared) code = of_two(d, data, trace, step);
   kmb_trace_destroy(trace);
-  if (compared && !written) document_paragraph(d, "No candidate has a ratio.");
-  if (written <= LISTED) return code;
+  results_free(&ran);
+  if (!code && compared && !written.meant && is_any_chosen(&step->choice))
+    code = none_meant(data);
+  if (compared && !written.count)
+    document_paragraph(d, "No candidate has a ratio.");
+  if (written.count <= LISTED) return code;
   snprintf(text, sizeof text, "%zu more candidates are left out.",
-           written - LISTED);
+           written.count - LISTED);
   document_paragraph(d, text);
   return code;
 }

@@ -2,12 +2,22 @@
 #include "kmb.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 const char *option_value(const char *command, int argc, char **argv, int *at) {
-  if (*at + 1 < argc) return argv[++*at];
-  usage(command, "%s needs a value", argv[*at]);
+  const char *word = argv[*at];
+  bool kernel =
+      strcmp(word, "--kernel") == 0 || strcmp(word, "--other-kernel") == 0;
+  if (*at + 1 == argc)
+    usage(command, "%s needs a value", word);
+  else if (kernel && !*argv[*at + 1])
+    usage(command,
+          "%s is empty and would match every kernel; a dot matches all of them",
+          word);
+  else
+    return argv[++*at];
   return NULL;
 }
 
@@ -139,7 +149,13 @@ static void show(void *user, uint64_t done, uint64_t total) {
           100.0 * (double)done / (double)total);
 }
 
-kmb_status load_trace(const trace_options *options, kmb_trace **trace) {
+static bool is_readable(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && !S_ISDIR(about.st_mode) &&
+         access(path, R_OK) == 0;
+}
+
+int load_trace(const trace_options *options, kmb_trace **trace) {
   kmb_trace_params params = options->trace;
   bar b = {.shown = 0};
   clock_gettime(CLOCK_MONOTONIC, &b.start);
@@ -149,5 +165,7 @@ kmb_status load_trace(const trace_options *options, kmb_trace **trace) {
   }
   kmb_status status = kmb_trace_load(options->path, &params, trace);
   if (b.shown) fprintf(stderr, "\r%60s\r", "");
-  return status;
+  int code = report(status);
+  bool absent = status == KMB_ERR_IO && !is_readable(options->path);
+  return absent ? EXIT_USAGE : code;
 }

@@ -59,8 +59,11 @@ static int add_file(kmb_peaks *peaks, const char *path) {
     return EXIT_USAGE;
   }
   kmb_status status = kmb_peaks_read_csv(peaks, path, read_file, file);
+  bool unread = ferror(file);
+  if (unread)
+    fprintf(stderr, "kmb: %s: cannot be read: %s\n", path, strerror(errno));
   fclose(file);
-  return report(status);
+  return unread ? EXIT_USAGE : report(status);
 }
 
 int open_peaks(char *const *paths, int count, kmb_peaks **peaks) {

@@ -14,22 +14,22 @@ from .comm import Comm, Transport
 from .compare import Candidate, Comparison, Row, compare
 from .counters import Counters, counters
 from .device import Device
-from .errors import BusyError, CancelledError, CaptureError, DeadlineError, \
-    Error, ForkedError, FormatError, IncorrectError, InvalidError, LostError, \
-    NotPermittedError, OutOfMemoryError, RankError, StaleError, StreamError, \
-    UnavailableError, UnsupportedError, VendorError
+from .errors import AbsentError, BusyError, CancelledError, CaptureError, \
+    DeadlineError, Error, ForkedError, FormatError, IncorrectError, \
+    InvalidError, LostError, NotPermittedError, OutOfMemoryError, RankError, \
+    StaleError, StreamError, UnavailableError, UnsupportedError, VendorError
 from .result import CodeKernel, Finding, Result, load, loads, save, table
 from .trace import Gaps, gaps
 from .work import Work
 
 __version__ = '0.1.0'
 __all__ = [
-    'BusyError', 'CancelledError', 'Candidate', 'CaptureError', 'Code',
-    'CodeKernel', 'Comm', 'Comparison', 'Counters', 'DeadlineError', 'Device',
-    'Error', 'Finding', 'ForkedError', 'FormatError', 'Gaps', 'IncorrectError',
-    'InvalidError', 'LostError', 'NotPermittedError', 'OutOfMemoryError',
-    'RankError', 'Result', 'Row', 'StaleError', 'StreamError', 'Transport',
-    'UnavailableError', 'UnsupportedError', 'VendorError', 'Work', 'bench',
-    'capture', 'compare', 'counters', 'gaps', 'library_version', 'load',
-    'loads', 'save', 'table', 'work',
+    'AbsentError', 'BusyError', 'CancelledError', 'Candidate', 'CaptureError',
+    'Code', 'CodeKernel', 'Comm', 'Comparison', 'Counters', 'DeadlineError',
+    'Device', 'Error', 'Finding', 'ForkedError', 'FormatError', 'Gaps',
+    'IncorrectError', 'InvalidError', 'LostError', 'NotPermittedError',
+    'OutOfMemoryError', 'RankError', 'Result', 'Row', 'StaleError',
+    'StreamError', 'Transport', 'UnavailableError', 'UnsupportedError',
+    'VendorError', 'Work', 'bench', 'capture', 'compare', 'counters', 'gaps',
+    'library_version', 'load', 'loads', 'save', 'table', 'work',
 ]

@@ -478,7 +478,12 @@ KMB_PAYOFF_RECORDS_DROPPED = 64
 KMB_PAYOFF_STREAMS_APART = 128
 KMB_PAYOFF_SHAPES_KNOWN = 256
 KMB_PAYOFF_BY_SHAPE = 512
+KMB_PAYOFF_BY_CODE = 1024
+KMB_PAYOFF_SAME_CODE = 2048
 KMB_PAYOFF_SCALED = 1
+KMB_PAYOFF_CODE_SAME = 2
+KMB_PAYOFF_CODE_OTHER = 4
+KMB_PAYOFF_CODE_SEVERAL = 8
 KMB_RECORD_NO_CALLS = 1
 
 # Names, as in the maps of the headers.
@@ -1757,6 +1762,8 @@ kmb_payoff_change._fields_ = [
     ("block_x", c_uint32),
     ("block_y", c_uint32),
     ("block_z", c_uint32),
+    ("before", c_void_p),
+    ("after", c_void_p),
 ]
 
 kmb_payoff_params._fields_ = [
@@ -1773,6 +1780,9 @@ kmb_payoff_params._fields_ = [
     ("block_x", c_uint32),
     ("block_y", c_uint32),
     ("block_z", c_uint32),
+    ("code", c_void_p),
+    ("listed", POINTER(c_void_p)),
+    ("listed_count", c_uint64),
 ]
 
 kmb_payoff_summary._fields_ = [
@@ -1804,6 +1814,9 @@ kmb_payoff_summary._fields_ = [
     ("recorded_ns", c_double),
     ("shapes", c_uint64),
     ("other_launches", c_uint64),
+    ("code_launches", c_uint64),
+    ("unknown_launches", c_uint64),
+    ("other_code_launches", c_uint64),
 ]
 
 kmb_payoff_candidate._fields_ = [
@@ -1825,6 +1838,7 @@ kmb_payoff_shape._fields_ = [
     ("block_z", c_uint32),
     ("flags", c_uint32),
     ("reserved", c_uint32),
+    ("code", c_char_p),
 ]
 
 kmb_record_params._fields_ = [

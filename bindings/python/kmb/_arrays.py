@@ -3,6 +3,7 @@ that memory in which they lie the same way, aliases and alignment included."""
 import ctypes
 import inspect
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, \
     Tuple
@@ -34,6 +35,12 @@ class Array:
     high: int
     dtype: str
     device: str  # "cpu", "cuda:0"
+    version: Optional[int] = None  # torch counts changes in place
+
+    @property
+    def changed(self) -> bool:
+        """Whether torch has seen it changed in place since."""
+        return _version(self.value) != self.version
 
 
 @dataclass
@@ -63,6 +70,13 @@ def _span(address: int, shape: Sequence[int], strides: Sequence[int],
     return low, high + itemsize
 
 
+def _version(value: Any) -> Optional[int]:
+    try:
+        return int(value._version)
+    except (AttributeError, RuntimeError):  # numpy's; an inference tensor
+        return None
+
+
 def _torch_array(path: Path, name: str, value: Any) -> Optional[Array]:
     torch = torch_module()
     if value.layout != torch.strided or value.is_quantized or \
@@ -73,7 +87,8 @@ def _torch_array(path: Path, name: str, value: Any) -> Optional[Array]:
     low, high = _span(value.data_ptr(), value.shape,
                       [s * size for s in value.stride()], size)
     return Array(path, name, value, low, high,
-                 str(value.dtype).rsplit('.', 1)[-1], str(value.device))
+                 str(value.dtype).rsplit('.', 1)[-1], str(value.device),
+                 _version(value))
 
 
 def _numpy_array(path: Path, name: str, value: Any) -> Optional[Array]:
@@ -108,12 +123,16 @@ def _named(fn: Callable[..., Any], args: Sequence[Any],
         yield (1, key), key, value
 
 
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, '_make')
+
+
 def _walk(path: Path, name: str, value: Any) \
         -> Iterable[Tuple[Path, str, Any]]:
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple) or _is_named_tuple(value):
         for i, one in enumerate(value):
             yield from _walk(path + (i,), '%s[%d]' % (name, i), one)
-    elif type(value) is dict:
+    elif type(value) in (dict, OrderedDict):
         for key, one in value.items():
             yield from _walk(path + (key,), '%s[%r]' % (name, key), one)
     else:
@@ -124,11 +143,14 @@ def _replaced(value: Any, path: Path, new: Any) -> Any:
     """A copy of nested lists, tuples and dicts with one place changed."""
     if not path:
         return new
-    if type(value) is dict:
-        return {k: _replaced(v, path[1:], new) if k == path[0] else v
-                for k, v in value.items()}
+    if isinstance(value, dict):
+        return type(value)(
+            (k, _replaced(v, path[1:], new) if k == path[0] else v)
+            for k, v in value.items())
     changed = [_replaced(v, path[1:], new) if i == path[0] else v
                for i, v in enumerate(value)]
+    if _is_named_tuple(value):
+        return value._make(changed)
     return changed if type(value) is list else tuple(changed)
 
 
@@ -163,7 +185,7 @@ class Arguments:
         self.args, self.kwargs = tuple(args), dict(kwargs)
         self.arrays: List[Array] = []
         self.fixed: List[str] = []
-        self._roots: Dict[str, List[Array]] = {}
+        self._roots: Dict[Any, List[Array]] = {}  # by name and position
         for path, name, value in _named(fn, self.args, self.kwargs):
             found: List[Array] = []
             for inner, label, one in _walk(path, name, value):
@@ -171,7 +193,7 @@ class Arguments:
                     self._take(inner, label, one, found)
             self._roots[name] = found
             if path[0] == 0:
-                self._roots['#%d' % path[1]] = found
+                self._roots[path[1]] = found
         self.regions = self._merged()
 
     def _take(self, path: Path, name: str, value: Any,
@@ -204,15 +226,14 @@ class Arguments:
         """The arrays of arguments that are given by name or position."""
         found: List[Array] = []
         for one in [which] if isinstance(which, (str, int)) else which:
-            key = '#%d' % one if isinstance(one, int) else one
-            if key not in self._roots:
+            if one not in self._roots:
                 raise ValueError('%s names %r, which is no argument: %s' % (
-                    what, one, ', '.join(
-                        n for n in self._roots if n[0] != '#') or 'none'))
-            if not self._roots[key]:
+                    what, one, ', '.join(n for n in self._roots if isinstance(
+                        n, str)) or 'none'))
+            if not self._roots[one]:
                 raise ValueError('%s names %r, which holds no array that can '
                                  'be copied' % (what, one))
-            found += self._roots[key]
+            found += self._roots[one]
         return found
 
 
@@ -274,6 +295,11 @@ class Memory:
             with torch.no_grad():
                 new = torch.as_strided(whole.view(value.dtype), value.shape,
                                        value.stride(), offset // size)
+                # Lazy views: the memory holds the other sign.
+                new = new.conj() if value.is_conj() else new
+                new = torch._neg_view(new) if value.is_neg() else new
+            if type(value) is torch.nn.Parameter:
+                return torch.nn.Parameter(new, value.requires_grad)
             return new.requires_grad_() if value.requires_grad else new
         offset = self.skip + value.ctypes.data - self.region.low
         flat = self.flat if isinstance(self.flat, numpy_module().ndarray) \

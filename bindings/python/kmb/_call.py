@@ -22,7 +22,7 @@ class Call:
         self.error: Optional[BaseException] = None
         self.inside = False  # the user's code is running
         self.interrupted: Any = None
-        self.ended = False  # the cancel flag is set because of an error
+        self.ended = False  # the cancel flag is set by this call
 
     def guard(self, function: Callable[..., Any]) -> Callable[..., int]:
         """A callback that keeps what ``function`` raises. It gives None,
@@ -78,7 +78,7 @@ class _Interrupts:
         self.old_wakeup = -1
         self.watcher: Optional[threading.Thread] = None
         self.was = 0
-        self.cancelled = False
+        self.over = False
 
     def __enter__(self) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -87,24 +87,32 @@ class _Interrupts:
         if not callable(old):  # ignored, or not Python's
             return
         self.was = self.call.device.cancel_flag.value
-        self.pipe = os.pipe()
-        os.set_blocking(self.pipe[1], False)
-        self.old_wakeup = signal.set_wakeup_fd(self.pipe[1],
-                                               warn_on_full_buffer=False)
-        self.watcher = threading.Thread(target=self._watch, daemon=True)
-        self.watcher.start()
         self.old = old
+        # From here on until it is taken back nothing is raised by a signal
+        # between two steps of this object.
         signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            self.pipe = os.pipe()
+            os.set_blocking(self.pipe[1], False)
+            watcher = threading.Thread(target=self._watch, daemon=True)
+            watcher.start()
+            self.watcher = watcher
+            self.old_wakeup = signal.set_wakeup_fd(self.pipe[1],
+                                                   warn_on_full_buffer=False)
+        except BaseException:  # no descriptors, no threads
+            self._wind_down()
+            raise
 
     def _interrupt(self, number: int, frame: Optional[FrameType]) -> None:
         if self.call.inside:
             self.old(number, frame)
             return
         self.call.interrupted = (number, frame)
-        self._cancel()
+        if not self.over:
+            self._cancel()
 
     def _cancel(self) -> None:
-        self.cancelled = True
+        self.call.ended = True
         self.call.device.cancel_flag.value = 1
 
     def _watch(self) -> None:
@@ -118,16 +126,24 @@ class _Interrupts:
                 return
 
     def __exit__(self, *_: Any) -> None:
-        if self.watcher is None:
+        if self.old is None:
             return
-        # The handler of this object stands until all else is done.
-        signal.set_wakeup_fd(self.old_wakeup)
-        os.write(self.pipe[1], b'\0')
-        self.watcher.join()
-        for end in self.pipe:
-            os.close(end)
-        signal.signal(signal.SIGINT, self.old)
-        if self.cancelled:
-            self.call.device.cancel_flag.value = self.was
+        self._wind_down()
         if self.call.interrupted is not None:
             self.old(*self.call.interrupted)
+
+    def _wind_down(self) -> None:
+        """The handler of this object stands until all else is done: a second
+        Ctrl-C must not find the device cancelled for ever."""
+        if self.watcher is not None:
+            signal.set_wakeup_fd(self.old_wakeup)
+            os.write(self.pipe[1], b'\0')
+            self.watcher.join()
+        self.over = True
+        for end in self.pipe:
+            if end >= 0:
+                os.close(end)
+        if self.call.ended:
+            self.call.ended = False
+            self.call.device.cancel_flag.value = self.was
+        signal.signal(signal.SIGINT, self.old)

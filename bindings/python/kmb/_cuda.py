@@ -2,14 +2,13 @@
 graph memory, so that Python is out of the timed path."""
 import contextlib
 import ctypes
-import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from . import _abi, errors
+from . import _abi, _given, errors
 from ._arrays import Arguments, Call, Region, leaves, torch_module
 from .bench import CHECK, LAUNCH, RESET, Options, Plan, Prepared, \
-    check_here, copies, describe, judged, slot_count
-from .result import Result
+    changed_found, check_here, copies, describe, judged, slot_count
+from .result import Result, amended
 
 _SLOT = _abi.kmb_launch.slot.offset
 _STREAM = _abi.kmb_launch.stream.offset
@@ -292,7 +291,7 @@ def _swept_instead(plan: Plan, regions: Sequence[Region]) -> None:
     if plan.params.flags & _abi.KMB_BENCH_REQUIRE_CACHE:
         raise errors.UnavailableError(
             _abi.KMB_ERR_UNAVAILABLE, 'ROTATED is required: ' + words)
-    warnings.warn('kmb: ' + words, stacklevel=4)
+    _given.warn('kmb: ' + words)
     plan.metadata['python.rotation'] = words
     plan.params.cache = _abi.KMB_CACHE_COLD
 
@@ -319,4 +318,4 @@ def set_up(one: Prepared, stack: contextlib.ExitStack) \
     session.describe()
     session.set_callbacks()
     plan.keep(session)  # the graphs
-    return plan.measure
+    return lambda: amended(plan.measure(), changed_found(one.arguments))

@@ -123,15 +123,34 @@ READ = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p,
                         ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t))
 
 
+def _streamed(part: Callable[..., None], kind: Any,
+              function: Callable[[Any], int]) -> None:
+    """Calls a function of the library that calls ``part``. What that raises,
+    KeyboardInterrupt say, comes out: ctypes would print and forget it."""
+    raised: List[BaseException] = []
+
+    def guarded(*arguments: Any) -> int:
+        try:
+            part(*arguments)
+            return _abi.KMB_OK
+        except BaseException as error:  # pylint: disable=broad-except
+            raised.append(error)
+            return _abi.KMB_ERR_IO
+
+    status = function(kind(guarded))
+    if raised:
+        raise raised[0]
+    check(status)
+
+
 def written(function: Callable[..., int], *handles: Any) -> str:
     """What a function of the library writes."""
     parts: List[bytes] = []
 
-    def write(_user: Any, data: int, size: int) -> int:
+    def write(_user: Any, data: int, size: int) -> None:
         parts.append(ctypes.string_at(data, size))
-        return 0
 
-    check(function(*handles, WRITE(write), None))
+    _streamed(write, WRITE, lambda to: function(*handles, to, None))
     return b''.join(parts).decode('utf-8', 'replace')
 
 
@@ -139,14 +158,13 @@ def read(function: Callable[..., int], content: bytes, *rest: Any) -> None:
     """Gives a function of the library something to read."""
     place = [0]
 
-    def give(_user: Any, data: int, size: int, got: Any) -> int:
+    def give(_user: Any, data: int, size: int, got: Any) -> None:
         part = content[place[0]:place[0] + size]
         ctypes.memmove(data, part, len(part))
         place[0] += len(part)
         got[0] = len(part)
-        return 0
 
-    check(function(READ(give), None, *rest))
+    _streamed(give, READ, lambda source: function(source, None, *rest))
 
 
 def version() -> str:

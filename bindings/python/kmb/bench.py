@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
     Sequence, Tuple, TYPE_CHECKING, Union
 
-from . import _abi, errors
+from . import _abi, _given, errors
 from ._arrays import Arguments, Array, Call as Args, Memory, Region, at, \
     replaced, torch_module
 from ._call import Call
+from ._given import checked
 from ._library import check, chosen, lib
-from .comm import ALONE, Comm, joined
+from .comm import ALONE, Comm, joined, tell_ranks
 from .device import Device, shared
 from .result import Finding, Result, amended
 from .work import Work, dtype_number
@@ -101,10 +102,13 @@ class Plan:
         """Runs it."""
         self.settle()
         out = ctypes.c_void_p()
+        used = contextlib.nullcontext() if self.ranks is None else \
+            self.ranks.in_use()
         try:
-            status = self.call.run(lambda: int(lib.kmb_bench(
-                self.device.handle, ctypes.byref(self.params),
-                ctypes.byref(out))))
+            with used:
+                status = self.call.run(lambda: int(lib.kmb_bench(
+                    self.device.handle, ctypes.byref(self.params),
+                    ctypes.byref(out))))
             if self.ranks is None:
                 check(status)
             else:
@@ -317,6 +321,18 @@ def overhead_found(result: Result, overhead: float) -> List[Finding]:
                     {'python_call_ns': overhead, 'share_pct': share})]
 
 
+def changed_found(arguments: Arguments) -> List[Finding]:
+    """Of what is named as changed there are copies: the caller's own arrays
+    change only where they were not named. Those of numpy do not tell."""
+    names = ', '.join(a.name for a in arguments.arrays if a.changed)
+    if not names:
+        return []
+    return [Finding('STATE_CARRIED', 'warning',
+                    'changed in place and not named in mutates: %s; the '
+                    'caller\'s own memory was changed, and iterations begin '
+                    'with what earlier ones left' % names)]
+
+
 def set_up_on_host(plan: Plan, fn: Callable[..., Any], arguments: Arguments,
                    options: Options, how: Dict[str, Any]) -> float:
     """All but measuring; gives what calling Python costs. With
@@ -501,6 +517,11 @@ def name_of(fn: Callable[..., Any]) -> str:
     return str(getattr(fn, '__name__', type(fn).__name__))
 
 
+@checked(_given.TIMED, refused=tell_ranks, timer=_given.words, require=_given.texts,
+         rounds=_given.count32, min_samples=_given.count,
+         max_samples=_given.count, confirm=_given.flag, ceilings=_given.flag,
+         confirm_cold=_given.flag, counters=_given.flag, comm=_given.anything,
+         boundary=_given.words, code=_given.code)
 def bench(fn: Callable[..., Any], args: Sequence[Any] = (),
           kwargs: Optional[Mapping[str, Any]] = None, *,
           name: Optional[str] = None,
@@ -610,7 +631,8 @@ class Prepared:
 
             def measure() -> Result:
                 result = self.plan.measure()
-                return amended(result, overhead_found(result, overhead))
+                return amended(result, overhead_found(result, overhead) +
+                               changed_found(self.arguments))
 
             return measure
         from . import _cuda  # pylint: disable=import-outside-toplevel

@@ -1,13 +1,13 @@
 """Captured code: which kernels ran, and the images that they come from."""
 import ctypes
 import os
-import weakref
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, \
     Union
 
-from . import _abi
+from . import _abi, _given
 from ._arrays import Arguments
 from ._call import Call
+from ._given import Path, checked
 from ._library import check, filled, handle_of, lib, text
 from .bench import device_of
 from .device import Device
@@ -48,13 +48,13 @@ def _row(raw: Any) -> CodeKernel:
     return CodeKernel.of(row)
 
 
-class Code:
+class Code(_given.Held):
     """What :func:`capture` saw. ``kmb.bench(..., code=code)`` lists it in the
     result."""
 
     def __init__(self, handle: ctypes.c_void_p) -> None:
-        self.handle = handle_of(handle, 'capture()')
-        weakref.finalize(self, lib.kmb_code_destroy, handle)
+        self._handle = handle_of(handle, 'capture()')
+        _given.freed(self, lib.kmb_code_destroy, handle)
         info = filled(_abi.kmb_code_info, lib.kmb_code_get_info, handle)
         self.images = int(info.images)  #: that were loaded meanwhile
         #: Launches of graphs, whose kernels are not seen (NVIDIA).
@@ -65,6 +65,7 @@ class Code:
             _row(filled(_abi.kmb_code_kernel, lib.kmb_code_get_kernel, handle,
                         i)) for i in range(info.kernels))
 
+    @checked(index=_given.count)
     def image(self, index: int) -> bytes:
         """The image that a kernel comes from. Raises ``UnavailableError``,
         with the reason, where there is none."""
@@ -73,7 +74,8 @@ class Code:
                                      ctypes.byref(size)))
         return ctypes.string_at(at.value or 0, size.value)
 
-    def save(self, folder: Union[str, 'os.PathLike[str]']) -> None:
+    @checked(folder=_given.path)
+    def save(self, folder: Path) -> None:
         """Writes each image into a folder: "result.d" beside "result.json"."""
         check(lib.kmb_code_save(self.handle, os.fsencode(folder)))
 
@@ -82,6 +84,7 @@ class Code:
             k.demangled or k.name for k in self.kernels) or 'no kernels')
 
 
+@checked(_given.CALL)
 def capture(fn: Callable[..., Any], args: Sequence[Any] = (),
             kwargs: Optional[Mapping[str, Any]] = None, *,
             device: Union[Device, str, None] = None) -> Code:

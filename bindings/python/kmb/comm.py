@@ -6,10 +6,12 @@ neither. :func:`kmb.bench` takes all of these as ``comm``."""
 import contextlib
 import ctypes
 import weakref
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, \
+    Tuple
 
-from . import _abi, errors
+from . import _abi, _given, errors
 from ._arrays import torch_module
+from ._given import checked
 from ._library import check, chosen, error_of, lib
 
 _BARRIERS = {None: _abi.KMB_BARRIER_AUTO, 'flag': _abi.KMB_BARRIER_FLAG,
@@ -210,6 +212,10 @@ class _Calls:
         self.guarded(self.on_abort, status, message.decode('utf-8', 'replace'))
 
 
+@checked(calls=_given.anything, deadline_s=_given.real,
+         first_deadline_s=_given.real, barrier=_given.words,
+         multicast=_given.words, collective=_given.words,
+         topology=_given.words, fabric=_given.words, skew_samples=_given.count)
 def _params(calls: _Calls, deadline_s: float = 0.0,
             first_deadline_s: float = 0.0, barrier: Optional[str] = None,
             multicast: Optional[str] = None, collective: Optional[str] = None,
@@ -231,11 +237,17 @@ def _params(calls: _Calls, deadline_s: float = 0.0,
     return params
 
 
+def _bytes(name: str, value: Any) -> bytes:
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise _given.wrong(name, value, 'bytes')
+    return bytes(value)
+
+
 def _destroy(handle: ctypes.c_void_p, _calls: _Calls) -> None:
     lib.kmb_comm_destroy(handle)
 
 
-class Comm:
+class Comm(_given.Held):
     """One rank's part of a communicator; one thread at a time uses it.
 
     :param group: a process group of torch, a communicator of mpi4py, or a
@@ -255,6 +267,9 @@ class Comm:
         a collective that a device waits in
     """
 
+    _what = 'communicator'
+
+    @checked(group=_given.anything, abort=_given.function)
     def __init__(self, group: Any, *,
                  abort: Optional[Callable[[int, str], Any]] = None,
                  **how: Any) -> None:
@@ -268,18 +283,22 @@ class Comm:
                   release=calls.release, abort=calls.abort)
         if hasattr(transport, 'device_barrier'):
             calls.put(ops, device_barrier=calls.barrier)
-        ops.name = transport.name.encode('utf-8', 'replace')
-        ops.rank, ops.size = transport.rank, transport.size
+        ops.name = _given.words('the transport\'s name',
+                                transport.name).encode('utf-8', 'replace')
+        ops.rank = _given.int32('the transport\'s rank', transport.rank)
+        ops.size = _given.int32('the transport\'s size', transport.size)
         handle = ctypes.c_void_p()
         check(lib.kmb_comm_create(ctypes.byref(ops), ctypes.byref(params),
                                   ctypes.byref(handle)))
         self._take(handle, calls)
 
     def _take(self, handle: ctypes.c_void_p, calls: _Calls) -> None:
-        self.handle, self._calls = handle, calls
+        self._handle, self._calls, self._users = handle, calls, 0
         self._closer = weakref.finalize(self, _destroy, handle, calls)
 
     @classmethod
+    @checked(name=_given.words, rank=_given.int32, size=_given.int32,
+             abort=_given.function)
     def shm(cls, name: str, rank: int, size: int, *,
             abort: Optional[Callable[[int, str], Any]] = None,
             **how: Any) -> 'Comm':
@@ -287,7 +306,7 @@ class Comm:
         run's own; waits for all of them."""
         calls, handle = _Calls(None, abort), ctypes.c_void_p()
         params = _params(calls, **how)
-        check(lib.kmb_comm_shm_create(name.encode(), rank, size,
+        check(lib.kmb_comm_shm_create(_given.encoded('name', name), rank, size,
                                       ctypes.byref(params),
                                       ctypes.byref(handle)))
         one = cls.__new__(cls)
@@ -295,6 +314,7 @@ class Comm:
         return one
 
     @classmethod
+    @checked(size=_given.number(1, 1 << 16), abort=_given.function)
     def threads(cls, size: int, *,
                 abort: Optional[Callable[[int, str], Any]] = None,
                 **how: Any) -> List['Comm']:
@@ -320,6 +340,15 @@ class Comm:
         """Ranks in all."""
         return int(lib.kmb_comm_size(self.handle))
 
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[ctypes.c_void_p]:
+        """Within it the communicator cannot be closed."""
+        self._users += 1
+        try:
+            yield self.handle
+        finally:
+            self._users -= 1
+
     def raise_for(self, status: int) -> None:
         """Raises what a status means; what a transport raised is its cause."""
         cause, self._calls.error = self._calls.error, None
@@ -331,14 +360,17 @@ class Comm:
             errors.RankError(status, str(error_of(status)))
         raise error from cause
 
+    @checked(data=_bytes)
     def gather(self, data: bytes) -> List[bytes]:
         """What every rank gives, by rank. All give as many bytes."""
         out = ctypes.create_string_buffer(max(1, len(data) * self.size))
-        self.raise_for(lib.kmb_comm_allgather(self.handle, data, out,
-                                              len(data)))
+        with self.in_use() as handle:
+            status = lib.kmb_comm_allgather(handle, data, out, len(data))
+        self.raise_for(status)
         return [out.raw[r * len(data):(r + 1) * len(data)]
                 for r in range(self.size)]
 
+    @checked(number=_given.count)
     def agree(self, number: int) -> int:
         """The least of all ranks' numbers, while a measurement is set up."""
         return min(int(words) for words in
@@ -371,18 +403,23 @@ class Comm:
         self.agree(0)
 
     def close(self) -> None:
-        """Ranks that still wait for this one are told."""
+        """Ranks that still wait for this one are told. Raises ``BusyError``
+        while it is used."""
+        if self._users:
+            raise errors.BusyError(_abi.KMB_ERR_BUSY, 'the communicator is in '
+                                   'use; close it afterwards')
         self._closer()
-        self.handle = ctypes.c_void_p()
+        self._handle = None
 
     def __enter__(self) -> 'Comm':
+        self._open()
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
 
     def __repr__(self) -> str:
-        if not self.handle:
+        if not self.is_open:
             return '<kmb.Comm closed>'
         return '<kmb.Comm rank %d of %d>' % (self.rank, self.size)
 
@@ -395,6 +432,18 @@ class _Alone:
 #: One rank, as a default: None is what torch gives for a group that is not yet
 #: initialised, and a rank that then measured by itself would not be noticed.
 ALONE: Any = _Alone()
+
+
+def tell_ranks(given: Mapping[str, Any], error: Exception) -> None:
+    """Other ranks, which wait for this one, learn why it does not come."""
+    comm = given.get('comm', ALONE)
+    if comm is ALONE or comm is None:
+        return
+    with contextlib.suppress(Exception):  # the caller raises the first
+        with joined(comm) as ranks:
+            if ranks is not None:
+                with ranks.setting_up():
+                    raise error
 
 
 @contextlib.contextmanager

@@ -3,20 +3,27 @@ import ctypes
 import html
 import json
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
-    Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, \
+    Optional, Sequence, Tuple, Union
 
-from . import _abi, errors
+from . import _abi, _given, errors
 from ._arrays import Arguments
 from ._call import Call
+from ._given import checked, wrong
 from ._library import check as _check, lib, written
-from .bench import Options, Plan, Settings, Which, device_of, \
-    overhead_found, set_up_on_host
+from .bench import Options, Plan, Settings, Which, changed_found, \
+    device_of, overhead_found, set_up_on_host
 from .device import Device
 from .result import Result, amended, loads, scaled
 from .work import Work
 
 Knobs = Mapping[str, Sequence[Any]]
+
+
+#: A candidate's fields; all but the first may be None.
+_LOOKS: Dict[str, _given.Kind] = {**{key: _given.TIMED[key] for key in (
+    'args', 'kwargs', 'mutates', 'outputs', 'warm', 'touched', 'check',
+    'reset')}, 'knobs': _given.knobs}
 
 
 @dataclass
@@ -33,6 +40,13 @@ class Candidate:
     touched: Optional[Mapping[Union[str, int], int]] = None
     check: Optional[Callable[..., Any]] = None
     reset: Optional[Callable[..., Any]] = None
+
+    def __post_init__(self) -> None:
+        _given.callee('fn', self.fn)
+        for key, look in _LOOKS.items():
+            value = getattr(self, key)
+            if value is not None:
+                setattr(self, key, look(key, value))
 
     def completed(self, common: 'Candidate') -> 'Candidate':
         """With what it does not say itself."""
@@ -71,6 +85,12 @@ class Comparison:
                 return row
         raise KeyError('%s is none of %s' % (
             name, ', '.join(r.name for r in self.rows)))
+
+    def __contains__(self, name: object) -> bool:
+        return any(row.name == name for row in self.rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return (row.name for row in self.rows)
 
     def to_json(self) -> str:
         """The document by libkmb's published schema of comparisons."""
@@ -179,22 +199,39 @@ class _Entry:
                    found.get('ratio'), found.get('low'), found.get('high'),
                    found.get('confidence'),
                    dict(self.configs[tuning['config']]) if tuning else None,
-                   amended(result, overhead_found(result, self.overhead)))
+                   amended(result, overhead_found(result, self.overhead) +
+                           changed_found(self.arguments)))
 
 
-def _entries(candidates: Union[Mapping[str, Given], Iterable[Tuple[Any, ...]]],
-             common: Candidate) -> List[_Entry]:
-    listed = candidates.items() if isinstance(candidates, Mapping) \
-        else candidates
-    entries = []
-    for name, given, *more in listed:
+def _listed(name: str, value: Any) -> List[Tuple[str, Candidate]]:
+    """Candidates with their names."""
+    rows = [(key, one) for key, one in value.items()] \
+        if isinstance(value, Mapping) else _given.several(
+            name, value, 'a mapping from names to callables, or several (name, '
+            'fn, args, kwargs)')
+    found = []
+    for i, row in enumerate(rows):
+        if not isinstance(row, (tuple, list)) or not 2 <= len(row) <= 4:
+            raise wrong('%s[%d]' % (name, i), row,
+                        '(name, fn), (name, fn, args) or (name, fn, args, '
+                        'kwargs)')
+        key, given, *more = row
+        key = _given.words('a candidate\'s name', key)
         if not isinstance(given, Candidate):
+            if not callable(given):
+                raise wrong('candidate %r' % key, given,
+                            'callable, nor a kmb.Candidate')
             given = Candidate(given, *more)
         elif more:
             raise ValueError('candidate %r is a Candidate, which holds its '
-                             'arguments itself' % (name,))
-        entries.append(_Entry(str(name), given.completed(common)))
-    return entries
+                             'arguments itself' % (key,))
+        found.append((key, given))
+    return found
+
+
+def _index(name: str, value: Any) -> Union[str, int]:
+    return _given.words(name, value) if isinstance(value, str) else \
+        int(_given.int32(name, value))
 
 
 def _unsupported(where: str) -> errors.Error:
@@ -254,6 +291,10 @@ def _run(call: Call, entries: Sequence[_Entry],
         for e, found, result in zip(entries, whole['rows'], results)])
 
 
+@checked(_given.TIMED, candidates=_listed, knobs=_given.knobs,
+         baseline=_index, threshold_pct=_given.real, any_cache=_given.flag,
+         tune_wall_ms=_given.real, min_cycles=_given.count,
+         max_cycles=_given.count, turn=_given.count)
 def compare(candidates: Union[Mapping[str, Given], Iterable[Tuple[Any, ...]]],
             args: Sequence[Any] = (),
             kwargs: Optional[Mapping[str, Any]] = None, *,
@@ -298,7 +339,8 @@ def compare(candidates: Union[Mapping[str, Given], Iterable[Tuple[Any, ...]]],
     """
     common = Candidate(_nothing, args, kwargs or {}, knobs or {}, mutates,
                        outputs, warm, touched or {}, check, reset)
-    entries = _entries(candidates, common)
+    listed: Any = candidates  # as _listed() gives them
+    entries = [_Entry(key, given.completed(common)) for key, given in listed]
     params = _abi.kmb_compare_params()
     params.struct_size = ctypes.sizeof(params)
     params.name = None if name is None else name.encode('utf-8', 'replace')

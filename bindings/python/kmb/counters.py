@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, \
     Sequence, Union
 
-from . import _abi
+from . import _abi, _given
 from ._arrays import Arguments
+from ._given import checked
 from ._library import check, chosen, error_of, filled, lib, text
 from .bench import CACHES, LAUNCH, Options, Plan, Prepared, Settings, Which, \
     device_of, name_of
@@ -125,6 +126,9 @@ def read(plan: Plan, metrics: Optional[Iterable[str]] = None,
         lib.kmb_counters_destroy(out)
 
 
+@checked(_given.CALL, metrics=_given.texts, kernel=_given.words,
+         skip=_given.count, count=_given.count, replay=_given.words,
+         list_only=_given.flag, keep=_given.flag)
 def counters(fn: Callable[..., Any], args: Sequence[Any] = (),
              kwargs: Optional[Mapping[str, Any]] = None, *,
              metrics: Optional[Iterable[str]] = None,

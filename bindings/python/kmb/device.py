@@ -5,7 +5,8 @@ import weakref
 from types import TracebackType
 from typing import Any, Dict, Optional, Type, Union
 
-from . import _abi
+from . import _abi, _given
+from ._given import checked
 from ._library import check, error_of, lib, text
 
 _ATTRIBUTES = {key: (number, kind)
@@ -16,13 +17,17 @@ def _close(handle: ctypes.c_void_p) -> None:
     lib.kmb_device_close(handle)
 
 
-class Device:
+class Device(_given.Held):
     """An open device, such as ``Device("host")`` or ``Device("cuda:0")``.
 
     One thread uses it at a time: a second one gets ``BusyError``. In a forked
     child it raises ``ForkedError``; the child opens its own.
     """
 
+    _what = 'device'
+
+    @checked(name=_given.words, llc_bytes=_given.count,
+             memory_budget=_given.count, threads=_given.count32)
     def __init__(self, name: str = 'auto', *, llc_bytes: int = 0,
                  memory_budget: int = 0, threads: int = 0) -> None:
         self.cancel_flag = ctypes.c_int32(0)
@@ -35,17 +40,19 @@ class Device:
         params.llc_bytes = llc_bytes
         params.memory_budget = memory_budget
         params.threads = threads
-        self.handle = ctypes.c_void_p()
-        check(lib.kmb_device_open(name.encode(), ctypes.byref(params),
-                                  ctypes.byref(self.handle)))
-        self._closer = weakref.finalize(self, _close, self.handle)
+        handle = ctypes.c_void_p()
+        check(lib.kmb_device_open(_given.encoded('name', name),
+                                  ctypes.byref(params), ctypes.byref(handle)))
+        self._handle = handle
+        self._closer = weakref.finalize(self, _close, handle)
 
     def close(self) -> None:
         """Closes the device; results stay."""
         self._closer()
-        self.handle = ctypes.c_void_p()
+        self._handle = None
 
     def __enter__(self) -> 'Device':
+        self._open()
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]],
@@ -53,6 +60,7 @@ class Device:
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
+    @checked(on=_given.flag)
     def cancel(self, on: bool = True) -> None:
         """Ends what runs on the device, and all that follows until it is
         taken back; from any thread."""
@@ -63,6 +71,7 @@ class Device:
         has kept; nothing if there are none."""
         check(lib.kmb_counters_release(self.handle))
 
+    @checked(key=_given.words)
     def attribute(self, key: str) -> Union[str, int, float]:
         """What the device says of itself: "name", "backend", "llc_bytes"...
         Raises ``UnavailableError`` where it is not known."""
@@ -89,7 +98,7 @@ class Device:
         return str(self.attribute('name'))
 
     def __repr__(self) -> str:
-        if not self.handle:
+        if not self.is_open:
             return '<kmb.Device closed>'
         try:
             return '<kmb.Device %s: %s>' % (self.attribute('spec'), self.name)
@@ -105,6 +114,6 @@ def shared(name: str) -> Device:
     """The device that calls without one of their own use together. It is
     opened once, so that its ceilings are measured once."""
     with _opening:
-        if name not in _opened or not _opened[name].handle:
+        if name not in _opened or not _opened[name].is_open:
             _opened[name] = Device(name)
         return _opened[name]

@@ -33,6 +33,13 @@ class UnavailableError(Error):
     """A library, a device or a value is absent."""
 
 
+class AbsentError(UnavailableError, KeyError):
+    """A value of a result is not known; the message says why."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class BusyError(Error):
     """In use by somebody else."""
 

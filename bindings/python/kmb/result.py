@@ -2,12 +2,12 @@
 import ctypes
 import html
 import json
-import os
-import weakref
 from dataclasses import dataclass, field, fields
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, \
+    Tuple, Union
 
-from . import _abi
+from . import _abi, _given, errors
+from ._given import Path, checked, several, wrong
 from ._library import check, handle_of, lib, read, text, written
 
 
@@ -67,17 +67,22 @@ def scaled(ns: float) -> str:
     return '%.4g s' % (ns / 1e9)
 
 
+#: Of all values that a measurement can have.
+_KEYS = frozenset(key for _, _, _, key, _ in _abi.VALUES)
+
+
 class Result:
     """What a measurement came to. ``result["sol_pct"]`` is a value by the key
-    that the JSON has; what is not known raises ``KeyError`` with the reason,
-    and ``result.get("sol_pct")`` gives ``None``."""
+    that the JSON has; what is not known raises :class:`kmb.AbsentError`, a
+    ``KeyError``, with the reason, and ``result.get("sol_pct")`` gives
+    ``None``."""
 
     def __init__(self, handle: ctypes.c_void_p, owner: Any = None) -> None:
         self._handle = handle_of(handle, 'bench(), load() and the like')
         self._owner = owner  # the list that the result is in
         self._values: Optional[Dict[str, Any]] = None
         if owner is None:
-            weakref.finalize(self, lib.kmb_result_destroy, handle)
+            _given.freed(self, lib.kmb_result_destroy, handle)
 
     def to_json(self) -> str:
         """The document by libkmb's published schema, with this result."""
@@ -99,18 +104,35 @@ class Result:
         values = self._all()
         if key in values:
             return values[key]
-        raise KeyError('%s: %s' % (key, self.why_absent(key)))
+        raise errors.AbsentError(_abi.KMB_ERR_UNAVAILABLE, '%s: %s' % (
+            key, self.why_absent(key)))
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._all()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def keys(self) -> List[str]:
+        """Of the values that are known."""
+        return list(self._all())
+
+    @checked(key=_given.words, default=_given.anything)
     def get(self, key: str, default: Any = None) -> Any:
         """A value, or ``default`` where it is not known."""
         return self._all().get(key, default)
 
+    @checked(key=_given.words)
     def why_absent(self, key: str) -> str:
         """Why a value is not there."""
         if key in self._all():
             return 'it is there'
         return str(self._all().get('absent', {}).get(
-            key, 'there is no such value'))
+            key, 'this measurement has none' if key in _KEYS else
+            'there is no such value'))
+
+    def __reduce__(self) -> Any:
+        return _again, (self.to_json(),)
 
     @property
     def name(self) -> str:
@@ -212,7 +234,28 @@ class Result:
                 % (html.escape(k), html.escape(v)) for k, v in rows))
 
 
-def _document(results: Iterable[Result]) -> bytes:
+def _results(name: str, value: Any) -> List[Result]:
+    """One result, or several."""
+    if isinstance(value, Result):
+        return [value]
+    if isinstance(value, Mapping):
+        raise wrong(name, value, 'a kmb.Result or several, in a list')
+    found = several(name, value, 'a kmb.Result or several')
+    for i, one in enumerate(found):
+        if not isinstance(one, Result):
+            raise wrong('%s[%d]' % (name, i), one, 'a kmb.Result')
+    return found
+
+
+def _json(name: str, value: Any) -> bytes:
+    if isinstance(value, str):
+        return value.encode('utf-8', 'replace')
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise wrong(name, value, 'JSON in a str or bytes; load() reads files')
+
+
+def _document(results: Any) -> bytes:
     whole: Optional[Dict[str, Any]] = None
     for result in results:
         one = json.loads(result.to_json())
@@ -232,7 +275,7 @@ class _List:
         self.handle = ctypes.c_void_p()
         read(lib.kmb_results_read_json, document, None,
              ctypes.byref(self.handle))
-        weakref.finalize(self, lib.kmb_results_destroy, self.handle)
+        _given.freed(self, lib.kmb_results_destroy, self.handle)
 
     def results(self) -> List[Result]:
         """Each keeps the list alive."""
@@ -255,30 +298,34 @@ def amended(result: Result, findings: Iterable[Finding]) -> Result:
     return _List(json.dumps(whole).encode()).results()[0]
 
 
+@checked(document=_json)
 def loads(document: Union[str, bytes]) -> List[Result]:
     """The results of a JSON document."""
-    if isinstance(document, str):
-        document = document.encode('utf-8')
-    return _List(document).results()
+    return _List(bytes(document)).results()  # type: ignore
 
 
-def load(path: Union[str, 'os.PathLike[str]']) -> List[Result]:
+def _again(document: str) -> Result:
+    return loads(document)[0]
+
+
+@checked(path=_given.path)
+def load(path: Path) -> List[Result]:
     """The results of a JSON file."""
     with open(path, 'rb') as file:
         return loads(file.read())
 
 
-def save(path: Union[str, 'os.PathLike[str]'],
-         results: Union[Result, Iterable[Result]]) -> None:
+@checked(path=_given.path, results=_results)
+def save(path: Path, results: Union[Result, Iterable[Result]]) -> None:
     """Writes results as one JSON document."""
-    several = [results] if isinstance(results, Result) else results
-    together = _List(_document(several))
+    together = _List(_document(results))
     whole = written(lib.kmb_results_write_json, together.handle)
     with open(path, 'w', encoding='utf-8') as file:
         file.write(whole)
 
 
-def table(results: Iterable[Result]) -> str:
+@checked(results=_results)
+def table(results: Union[Result, Iterable[Result]]) -> str:
     """A table for a person, with readings and findings in words below."""
     together = _List(_document(results))
     return written(lib.kmb_results_write_table, together.handle)

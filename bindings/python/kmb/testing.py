@@ -17,11 +17,11 @@ import json
 import math
 import os
 import statistics
-import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _abi, errors
+from . import _abi, _given, errors
 from ._arrays import torch_module
+from ._given import checked
 from .bench import bench
 from .comm import ALONE
 from .result import Result
@@ -56,10 +56,10 @@ def _record(result: Result) -> None:
         os.close(place)
 
 
-def _warn(result: Result, depth: int) -> None:
+def _warn(result: Result) -> None:
     for finding in result.findings:
         if finding.severity != 'note':
-            warnings.warn(str(finding), FindingWarning, stacklevel=depth)
+            _given.warn(str(finding), FindingWarning)
 
 
 def _times_ms(result: Result) -> List[float]:
@@ -88,10 +88,10 @@ def _ranks(aggregate_op: Callable[..., Any]) -> Any:
     return torch.distributed.group.WORLD
 
 
-def _measured(depth: int, fn: Callable[..., Any], args: Sequence[Any],
+def _measured(fn: Callable[..., Any], args: Sequence[Any],
               kwargs: Optional[Dict[str, Any]], **how: Any) -> Result:
     result = bench(fn, args, kwargs, device=_where(), **how)
-    _warn(result, depth + 3)
+    _warn(result)
     _record(result)
     return result
 
@@ -104,9 +104,8 @@ def _flashinfer(fn: Callable[..., Any], repeat_iters: Optional[int],
                 launch: str, timer: Optional[str],
                 aggregate_op: Callable[..., Any]) -> List[float]:
     if any(one is not None for one in l2_flush):
-        warnings.warn('l2_flush, l2_flush_size_mb and l2_flush_device are '
-                      'deprecated: use cold_l2_cache', DeprecationWarning,
-                      stacklevel=3)
+        _given.warn('l2_flush, l2_flush_size_mb and l2_flush_device are '
+                    'deprecated: use cold_l2_cache', DeprecationWarning)
         if l2_flush[0] is not None:
             cold_l2_cache = bool(l2_flush[0])
     how: Dict[str, Any] = {'min_wall_ms': repeat_time_ms}
@@ -120,11 +119,24 @@ def _flashinfer(fn: Callable[..., Any], repeat_iters: Optional[int],
     cache = 'warm'
     if cold_l2_cache:
         cache = 'cold' if _where() != 'host' else ''
-    return _times_ms(_measured(2, fn, input_args, input_kwargs,
+    return _times_ms(_measured(fn, input_args, input_kwargs,
                                cache=cache or None, launch=launch,
                                timer=timer, comm=_ranks(aggregate_op), **how))
 
 
+_FLASHINFER: Dict[str, _given.Kind] = {
+    'fn': _given.callee, 'dry_run_iters': _given.count,
+    'repeat_iters': _given.number(1, 1 << 32),
+    'dry_run_time_ms': _given.real, 'repeat_time_ms': _given.real,
+    'num_iters_within_graph': _given.count, 'l2_flush': _given.flag,
+    'l2_flush_size_mb': _given.real, 'l2_flush_device': _given.anything,
+    'sleep_after_run': _given.flag, 'enable_cupti': _given.flag,
+    'use_cuda_graph': _given.flag, 'input_args': _given.arguments,
+    'input_kwargs': _given.keywords, 'cold_l2_cache': _given.flag,
+    'aggregate_op': _given.function}
+
+
+@checked(_FLASHINFER)
 def bench_gpu_time_with_cupti(
         fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
         repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
@@ -145,6 +157,7 @@ def bench_gpu_time_with_cupti(
                        'trace', aggregate_op)
 
 
+@checked(_FLASHINFER)
 def bench_gpu_time_with_cudagraph(
         fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
         repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
@@ -166,6 +179,7 @@ def bench_gpu_time_with_cudagraph(
                        cold_l2_cache, 'graph', None, aggregate_op)
 
 
+@checked(_FLASHINFER)
 def bench_gpu_time_with_cuda_event(
         fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
         repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
@@ -185,6 +199,7 @@ def bench_gpu_time_with_cuda_event(
                        cold_l2_cache, 'plain', None, aggregate_op)
 
 
+@checked(_FLASHINFER)
 def bench_gpu_time(
         fn: Callable[..., Any], dry_run_iters: Optional[int] = None,
         repeat_iters: Optional[int] = None, dry_run_time_ms: float = 25,
@@ -229,41 +244,62 @@ def _summary(times: List[float], quantiles: Optional[Sequence[float]],
     return several[0] if len(several) == 1 else several
 
 
-def _known_mode(return_mode: str) -> None:
-    if return_mode not in _MODES:
-        raise ValueError('return_mode is %r, not one of %s'
-                         % (return_mode, ', '.join(_MODES)))
+def _mode(name: str, value: Any) -> str:
+    if _given.words(name, value) not in _MODES:
+        raise ValueError('%s is %r, not one of %s'
+                         % (name, value, ', '.join(_MODES)))
+    return str(value)
 
 
+def _quantiles(name: str, value: Any) -> Tuple[float, ...]:
+    found = tuple(_given.real('%s[%d]' % (name, i), one) for i, one in
+                  enumerate(_given.several(name, value, 'several numbers')))
+    for one in found:
+        _quantile([0.0], one)
+    return found
+
+
+def _tensors(name: str, value: Any) -> Tuple[Any, ...]:
+    found = tuple(_given.several(name, value, 'several tensors'))
+    for i, one in enumerate(found):
+        if not hasattr(one, 'grad'):
+            raise _given.wrong('%s[%d]' % (name, i), one, 'a tensor')
+    return found
+
+
+_TRITON: Dict[str, _given.Kind] = {
+    'fn': _given.callee, 'warmup': _given.real, 'rep': _given.real,
+    'grad_to_none': _tensors, 'quantiles': _quantiles, 'return_mode': _mode}
+
+
+@checked(_TRITON)
 def do_bench(fn: Callable[[], Any], warmup: float = 25, rep: float = 100,
              grad_to_none: Optional[Sequence[Any]] = None,
              quantiles: Optional[Sequence[float]] = None,
              return_mode: str = 'mean') -> Times:
     """As Triton's: plain launches with a cold cache; the mean in ms, or as
     ``quantiles`` or ``return_mode`` ask."""
-    _known_mode(return_mode)
-
     def forget() -> None:
         for tensor in grad_to_none or ():
             tensor.grad = None
 
-    result = _measured(1, fn, (), None, launch='plain', warmup_ms=warmup,
+    result = _measured(fn, (), None, launch='plain', warmup_ms=warmup,
                        min_wall_ms=rep,
                        reset=forget if grad_to_none is not None else None)
     return _summary(_times_ms(result), quantiles, return_mode)
 
 
+@checked(_TRITON)
 def do_bench_cudagraph(fn: Callable[[], Any], rep: float = 20,
                        grad_to_none: Optional[Sequence[Any]] = None,
                        quantiles: Optional[Sequence[float]] = None,
                        return_mode: str = 'mean') -> Times:
     """As Triton's: a captured graph with a warm cache; the mean in ms, or as
     ``quantiles`` or ``return_mode`` ask."""
-    _known_mode(return_mode)
     for tensor in grad_to_none or ():
         tensor.detach_()
         tensor.requires_grad_(True)
         tensor.grad = None
-    result = _measured(1, fn, (), None, launch='graph', cache='warm',
+    result = _measured(fn, (), None, launch='graph', cache='warm',
                        min_wall_ms=rep)
     return _summary(_times_ms(result), quantiles, return_mode)

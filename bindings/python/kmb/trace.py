@@ -3,12 +3,12 @@ import ctypes
 import html
 import json
 import os
-import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Optional
 
-from . import _abi
-from ._library import check, filled, lib, text, written
+from . import _abi, _given
+from ._given import Path, checked
+from ._library import check, filled, handle_of, lib, text, written
 from .result import Finding
 
 
@@ -93,16 +93,17 @@ class GapsDevice:
                       one.potential_overlap if known else None)
 
 
-class Gaps:
+class Gaps(_given.Held):
     """Where devices waited, and what it cost. ``print(gaps)`` is the report of
     ``kmb gaps``."""
 
     def __init__(self, trace: ctypes.c_void_p,
                  params: _abi.kmb_gaps_params) -> None:
+        handle_of(trace, 'gaps()')
         # Freed in the order in which the library needs it.
-        self.handle = ctypes.c_void_p()
+        self._handle = ctypes.c_void_p()
         status = lib.kmb_gaps_analyse(trace, ctypes.byref(params),
-                                      ctypes.byref(self.handle))
+                                      ctypes.byref(self._handle))
         if status:
             try:
                 check(status)
@@ -113,7 +114,7 @@ class Gaps:
             lib.kmb_gaps_destroy(gaps)
             lib.kmb_trace_destroy(trace)
 
-        weakref.finalize(self, free, self.handle, trace)
+        _given.freed(self, free, self._handle, trace)
 
     @property
     def devices(self) -> List[GapsDevice]:
@@ -158,7 +159,9 @@ class Gaps:
         return '<pre>%s</pre>' % html.escape(str(self))
 
 
-def gaps(path: Union[str, 'os.PathLike[str]'], kernel: Optional[str] = None, *,
+@checked(path=_given.path, kernel=_given.words, within=_given.words,
+         device=_given.count, top=_given.count)
+def gaps(path: Path, kernel: Optional[str] = None, *,
          within: Optional[str] = None, device: Optional[int] = None,
          top: int = 0) -> Gaps:
     """Analyses a trace of Nsight Systems, nvprof, rocprof, the torch profiler,
@@ -172,8 +175,10 @@ def gaps(path: Union[str, 'os.PathLike[str]'], kernel: Optional[str] = None, *,
     check(lib.kmb_trace_load(os.fsencode(path), None, ctypes.byref(trace)))
     params = _abi.kmb_gaps_params()
     params.struct_size = ctypes.sizeof(params)
-    params.kernel = kernel.encode() if kernel is not None else None
-    params.range = within.encode() if within is not None else None
+    if kernel is not None:
+        params.kernel = kernel.encode('utf-8', 'replace')
+    if within is not None:
+        params.range = within.encode('utf-8', 'replace')
     params.top = top
     if device is not None:
         params.device = device

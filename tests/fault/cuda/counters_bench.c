@@ -12,7 +12,11 @@ static kmb_result *bench(job *j, uint32_t flags) {
 static void absent(const kmb_result *r, kmb_value value, const char *why) {
   double f64 = 0;
   uint64_t u64 = 0;
-  kmb_status status = value == KMB_VALUE_COUNTER_PASSES
+  const char *text = NULL;
+  bool words =
+      value == KMB_VALUE_COUNTER_MODE || value == KMB_VALUE_COUNTER_KERNEL;
+  kmb_status status = words ? kmb_result_text(r, value, &text)
+                      : value == KMB_VALUE_COUNTER_PASSES
                           ? kmb_result_u64(r, value, &u64)
                           : kmb_result_f64(r, value, &f64);
   REQUIRE_EQ(status, KMB_ERR_UNAVAILABLE);
@@ -221,11 +225,17 @@ static void a_measurement_stands_without_counters(void) {
   absent(r, KMB_VALUE_COUNTER_PASSES, "NVreg_RestrictProfilingToAdminUsers");
   absent(r, KMB_VALUE_COLD_RATIO, "root");
   absent(r, KMB_VALUE_NCU_MEMORY, "root");
+  static const kmb_value preset[] = {
+      KMB_VALUE_COUNTER_MODE, KMB_VALUE_DRAM_READ, KMB_VALUE_DRAM_WRITE,
+      KMB_VALUE_DRAM_RATE, KMB_VALUE_COUNTER_KERNEL};
+  for (int i = 0; i < 5; i++)
+    absent(r, preset[i], "root");
   REQUIRE(strncmp(bed_text(r, KMB_VALUE_CACHE_PROOF), "counters", 8) != 0);
   kmb_result_destroy(r);
   j.bench.flags &= ~(uint32_t)KMB_BENCH_COUNTERS;
   r = bench(&j, KMB_BENCH_CONFIRM_COLD);
   absent(r, KMB_VALUE_COLD_RATIO, "root");
+  absent(r, KMB_VALUE_DRAM_READ, "root");
   kmb_result_destroy(r);
   sim_set()->counters_refused = 0;
   static const sim_function calls[] = {SIM_cuptiRangeProfilerEnable,

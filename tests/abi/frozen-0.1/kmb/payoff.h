@@ -6,6 +6,7 @@
 #ifndef KMB_PAYOFF_H
 #define KMB_PAYOFF_H
 
+#include <kmb/code.h>
 #include <kmb/compare.h>
 #include <kmb/trace.h>
 
@@ -48,6 +49,11 @@ typedef struct kmb_payoff_change {
    * grid and block are scaled. */
   uint32_t grid_x, grid_y, grid_z;
   uint32_t block_x, block_y, block_z;
+  /* What the two versions were measured as: their code is looked up there; NULL
+   * for either: it is not known. They have to stay until
+   * kmb_payoff_evaluate() returns. */
+  const kmb_result *before;
+  const kmb_result *after;
 } kmb_payoff_change;
 
 static inline kmb_payoff_change kmb_payoff_change_init(void) {
@@ -81,11 +87,18 @@ typedef struct kmb_payoff_params {
   uint32_t flags; /**< KMB_PAYOFF_ALL_NAMES, … */
   uint32_t reserved;
   /** What recording added to each call of the host, where that was measured;
-   *  0: what the trace says of it. */
+   *  0: what the trace says of it. At most a millisecond. What is more than a
+   *  call took comes off the host's time behind it, as far as there is any; a
+   *  note then says of how many calls. */
   double added_ns;
   /* Of KMB_PAYOFF_ONE_SHAPE: blocks of the grid, threads of a block. */
   uint32_t grid_x, grid_y, grid_z;
   uint32_t block_x, block_y, block_z;
+  /** What was captured while the step ran; NULL: see `listed`. */
+  const kmb_code *code;
+  /** Results that list the step's code; those of both count. NULL: none. */
+  const kmb_result *const *listed;
+  uint64_t listed_count;
 } kmb_payoff_params;
 
 static inline kmb_payoff_params kmb_payoff_params_init(void) {
@@ -115,7 +128,11 @@ enum {
   /** The trace says how at least one of the matching launches was launched. */
   KMB_PAYOFF_SHAPES_KNOWN = 1u << 8,
   /** Launches of one grid and block alone were scaled. */
-  KMB_PAYOFF_BY_SHAPE = 1u << 9
+  KMB_PAYOFF_BY_SHAPE = 1u << 9,
+  /** What was scaled ran the code that was measured, all of it. */
+  KMB_PAYOFF_BY_CODE = 1u << 10,
+  /** The old and the new version are the same code. */
+  KMB_PAYOFF_SAME_CODE = 1u << 11
 };
 
 /** A prediction; pointers belong to the payoff. Lengths of several steps are
@@ -153,6 +170,11 @@ typedef struct kmb_payoff_summary {
   uint64_t shapes;         /**< how many kmb_payoff_get_shape() can give */
   uint64_t other_launches; /**< of these names, of other shapes: left as they
                                 were */
+  /* Where the step's code was given. */
+  uint64_t code_launches;       /**< scaled, and of the measured code */
+  uint64_t unknown_launches;    /**< scaled, and of code that is not known */
+  uint64_t other_code_launches; /**< of these names, of other code: left as they
+                                     were */
 } kmb_payoff_summary;
 
 static inline kmb_payoff_summary kmb_payoff_summary_init(void) {
@@ -170,7 +192,12 @@ typedef struct kmb_payoff_candidate {
 } kmb_payoff_candidate;
 
 enum {
-  KMB_PAYOFF_SCALED = 1u << 0 /**< these launches were scaled */
+  KMB_PAYOFF_SCALED = 1u << 0, /**< these launches were scaled */
+  /* Where the step's code was given; none of them: it is not known. */
+  KMB_PAYOFF_CODE_SAME = 1u << 1,   /**< they ran what was measured */
+  KMB_PAYOFF_CODE_OTHER = 1u << 2,  /**< they ran other code */
+  KMB_PAYOFF_CODE_SEVERAL = 1u << 3 /**< some ran it, some other code: which
+                                         did is not known */
 };
 
 /** Matching launches of one name, grid and block. */
@@ -182,8 +209,11 @@ typedef struct kmb_payoff_shape {
   /* Blocks of the grid, threads of a block; all 0: the trace does not say. */
   uint32_t grid_x, grid_y, grid_z;
   uint32_t block_x, block_y, block_z;
-  uint32_t flags; /**< KMB_PAYOFF_SCALED */
+  uint32_t flags; /**< KMB_PAYOFF_SCALED, … */
   uint32_t reserved;
+  /** Hashes of what the step ran, with a space between: of the instructions, of
+   *  the image where those are not known. NULL: not known. */
+  const char *code;
 } kmb_payoff_shape;
 
 static inline kmb_payoff_shape kmb_payoff_shape_init(void) {
@@ -199,7 +229,7 @@ static inline kmb_payoff_shape kmb_payoff_shape_init(void) {
  *  @param before       result of the old version
  *  @param after        result of the new one
  *  @param[out] change  written up to its `struct_size`; strings belong to the
- *                      results
+ *                      results, to which it points
  *  @retval KMB_ERR_INVALID      NULL; the two differ in cache state, timer or
  *                               launch mode: the message says how
  *  @retval KMB_ERR_UNAVAILABLE  one of them has no time
@@ -232,7 +262,8 @@ KMB_API kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
 /** Predicts a step with a changed kernel. What matches several kernels is no
  *  error: they are listed, and nothing is predicted. So it is where launches of
  *  one kernel have several shapes, and neither change nor parameters say which,
- *  or where none has the shape that they say.
+ *  or where none has the shape that the change says; and where all of them ran
+ *  other code than was measured, or it is not known which of them did.
  *  @param trace   the step, from any source
  *  @param change  what was measured
  *  @param params  NULL for the defaults
@@ -242,8 +273,9 @@ KMB_API kmb_status kmb_payoff_change_compared(const kmb_comparison *comparison,
  *                               that is not positive, a change that was
  *                               measured on another device
  *  @retval KMB_ERR_UNAVAILABLE  no launch of that kernel, no such range, no
- *                               operations; graph launches hide theirs; a shape
- *                               was asked for, and the trace has none
+ *                               operations; graph launches hide theirs; the
+ *                               parameters ask for a shape, and no launch has
+ *                               it, or the trace says none
  *  @retval KMB_ERR_NOMEM        out of memory
  *  @return KMB_OK
  *  @thread any

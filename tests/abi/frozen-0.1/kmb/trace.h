@@ -91,8 +91,9 @@ static inline kmb_trace_params kmb_trace_params_init(void) {
 /** What a trace holds. */
 typedef struct kmb_trace_info {
   size_t struct_size;
-  uint64_t rows;    /**< device operations in the source */
-  uint64_t invalid; /**< of these, left out: start 0, or no positive length */
+  uint64_t rows; /**< device operations in the source */
+  /** Of these, left out: start 0, no positive length, an end after 2^63 - 1 */
+  uint64_t invalid;
   uint64_t ops;     /**< device operations kept */
   uint64_t calls;   /**< host calls kept */
   uint64_t ranges;  /**< named ranges kept */
