@@ -8,12 +8,10 @@ usage: make_tables.py PEAKS RATES REGIMES OUTPUT | make_tables.py --self-test
 import csv
 import decimal
 import io
-import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'scripts'))
-import pack_text  # noqa: E402
+import pack_text
 
 FIGURES = ['fp64', 'fp64_tensor', 'fp32', 'fp32_matrix', 'tf32', 'fp16',
            'bf16', 'fp8', 'fp6', 'fp4', 'int8']

@@ -1,4 +1,4 @@
-/* Text that scripts/pack_text.py packed, which says how. */
+/* Text that data/pack_text.py packed, which says how. */
 #ifndef KMB_LIB_UNPACK_H
 #define KMB_LIB_UNPACK_H
 

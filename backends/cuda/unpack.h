@@ -1,5 +1,5 @@
 /* Our device code, which is text that repeats itself: packed when the library
- * is built, by scripts/pack_text.py, which says how. */
+ * is built, by data/pack_text.py, which says how. */
 #ifndef KMB_BACKENDS_CUDA_UNPACK_H
 #define KMB_BACKENDS_CUDA_UNPACK_H
 

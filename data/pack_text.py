@@ -118,7 +118,7 @@ def main():
     if sys.argv[1:] == ['--self-test']:
         self_test()
         return 0
-    out = '/* Written by scripts/pack_text.py. */\n'
+    out = '/* Written by data/pack_text.py. */\n'
     for path in sys.argv[2:]:
         with open(path, encoding='ascii') as file:
             name, text = text_of(file.read())
