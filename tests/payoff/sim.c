@@ -42,7 +42,11 @@ void sim_add(sim *s, sim_kind kind, int stream, int event, const char *name,
   s->actions[s->count++] = (sim_action){kind, stream, event, name, length};
 }
 
-static void put(writer *w, const char *format, ...) {
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+put(writer *w, const char *format, ...) {
   va_list arguments;
   if (!w->text) return;
   va_start(arguments, format);

@@ -235,6 +235,11 @@ def wait_for_ever(folder):
     return 'read x < never'
 
 
+# The same of one that traps signals: what comes just before a shell opens a pipe
+# would be seen only once that is open.
+SPIN = 'while :; do :; done'
+
+
 def is_gone(folder):
     with open(os.path.join(folder, 'pid'), encoding='utf-8') as file:
         pid = int(file.read())
@@ -252,12 +257,11 @@ def a_signal_ends_the_program_and_leaves_nothing(folder):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
                    signal.SIGQUIT):
         name = number.name[3:]
-        sent = 'echo $$ > pid; %s kill -s ' + name + ' $PPID; ' + \
-            wait_for_ever(folder)
-        before = 'trap "echo %s > seen; exit 0" %s;' % (name, name)
-        for trap in ('', before):
+        sent = 'echo $$ > pid; %s kill -s ' + name + ' $PPID; %s'
+        trap = 'trap "echo %s > seen; exit 0" %s;' % (name, name)
+        for words in (('', wait_for_ever(folder)), (trap, SPIN)):
             status, text, err = run(folder, [], '-o', out, count=8,
-                                    program=sent % trap)
+                                    program=sent % words)
             # As of a program that the signal itself ended.
             assert status == -number and not text, (name, status)
             assert 'process 1 of 8: ended by signal %d (' % number in err, err
@@ -297,7 +301,6 @@ def a_key_pressed_reaches_the_program_and_ends_the_run(folder):
     ours, theirs = pty.openpty()
     temporary = os.path.join(folder, 'tmp')
     os.makedirs(temporary)
-    wait_for_ever(folder)
 
     def terminal():
         os.setsid()
@@ -305,7 +308,7 @@ def a_key_pressed_reaches_the_program_and_ends_the_run(folder):
     with subprocess.Popen(
             [KMB, 'run', '--processes', '8', '--', 'sh', '-c',
              'echo $$ > pid; trap "echo seen > seen; exit 0" INT; '
-             'echo ready; read x < never'], stdin=theirs,
+             'echo ready; ' + SPIN], stdin=theirs,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
             env=dict(os.environ, TMPDIR=temporary),
             preexec_fn=terminal) as process:
