@@ -46,7 +46,7 @@ def read_ncu(path):
     """Its kernels in order of launch, each {NAME: ..., metric: value or None},
     and why there are none. The raw page: a line of names, one of units, then a
     line for each launch; ncu's own messages, which begin with ==, may stand
-    around it."""
+    around it. Pages of several processes may follow each other."""
     try:
         with open(path, encoding='utf-8', errors='replace') as file:
             lines = [line for line in file if line.strip()]
@@ -65,6 +65,8 @@ def read_ncu(path):
         if not row.get('ID'):
             units = units or row
             continue
+        if row['ID'] == 'ID':  # the page of a further process
+            continue
         kernel = {m: number(m, row[m], units.get(m))
                   for m in COMPARED if row.get(m)}
         kernels.append({NAME: row.get(NAME) or '', **kernel})
@@ -82,10 +84,13 @@ def is_kernel(name, of_ours):
 
 
 def middle(kernels):
-    """One kernel of several launches of it: of each figure the middle."""
-    return {NAME: kernels[0][NAME], **{
-        m: statistics.median(k[m] for k in kernels)
-        for m in COMPARED if all(k.get(m) is not None for k in kernels)}}
+    """One kernel of several launches of it: of each figure the middle, and the
+    least and the largest."""
+    of = {m: [k[m] for k in kernels] for m in COMPARED
+          if all(k.get(m) is not None for k in kernels)}
+    return {NAME: kernels[0][NAME],
+            **{m: statistics.median(v) for m, v in of.items()},
+            'between': {m: [min(v), max(v)] for m, v in of.items()}}
 
 
 def matched(cold, ncu, why):
@@ -154,8 +159,11 @@ def beside(row, theirs, why):
         if limit is None:
             figure['bar'], figure['ok'] = 'shown beside ncu\'s %.6g' % ncu, True
             continue
+        # It is as far off as it is from what ncu reads in any process.
+        low, high = theirs['between'][metric]
         figure['allowed'] = limit
-        figure['ok'] = abs(ours - ncu) <= limit
+        figure['ncu_between'] = [low, high]
+        figure['ok'] = low - limit <= ours <= high + limit
     return figures
 
 

@@ -30,11 +30,14 @@ echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' >"$work/try.c"
 
 python3 data/make_tables.py data/peaks.csv data/flops_per_clk.csv \
   data/regimes.csv "$work/peaks_tables.c" || exit 1
+python3 data/pack_text.py "$work/cuda_ptx.c" backends/cuda/kernels.ptx.h \
+  backends/cuda/ceilings.ptx.h || exit 1
 # The library itself is compiled with the fuzzer's coverage.
 flags="-std=gnu11 -g -O1 -fno-omit-frame-pointer -DKMB_STATIC \
 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
 -Iinclude -Ilib -Itests $(pkg-config --cflags hwloc jansson)"
-for source in lib/*.c backends/*/*.c "$work/peaks_tables.c"; do
+for source in lib/*.c backends/*/*.c "$work/peaks_tables.c" \
+  "$work/cuda_ptx.c"; do
   echo "$source $work/objects/$(echo "$source" | tr / _).o"
 done |
   xargs -P "$(nproc)" -n 2 sh -c \

@@ -273,19 +273,24 @@ ceilings_part() {
     "$folder/peers_ceilings.py" "$out/peers_ceilings.json"
 }
 
-# The page of Nsight Compute on the launches that counters_part counts.
+# The pages of Nsight Compute on the launches that counters_part counts, of three
+# processes: what it reads of a kernel depends on where its memory lies.
 read_by_ncu() { # NAME LIBRARIES PROGRAM ARGUMENT...
   name=$1 libraries=$2
   shift 2
   rm -f "$out/counters-ncu.csv"
-  run 100 "$name" env LD_LIBRARY_PATH="$libraries" "$ncu" \
-    --cache-control all --clock-control none --target-processes all --csv \
-    --page raw --print-units base \
-    --metrics "$(python3 "$folder/peers_counters.py" metrics)" \
-    --log-file "$out/counters-ncu.csv" "$@"
-  # Its words, where it wrote any beside the page.
-  grep '^==[EW]' "$out/counters-ncu.csv" 2>/dev/null
-  grep -q '"Kernel Name"' "$out/counters-ncu.csv" 2>/dev/null
+  for round in 1 2 3; do
+    rm -f "$out/counters-ncu-$round.csv"
+    run 60 "$name" env LD_LIBRARY_PATH="$libraries" "$ncu" \
+      --cache-control all --clock-control none --target-processes all --csv \
+      --page raw --print-units base \
+      --metrics "$(python3 "$folder/peers_counters.py" metrics)" \
+      --log-file "$out/counters-ncu-$round.csv" "$@"
+    # Its words, where it wrote any beside the page.
+    grep '^==[EW]' "$out/counters-ncu-$round.csv" 2>/dev/null
+    cat "$out/counters-ncu-$round.csv" >>"$out/counters-ncu.csv" 2>/dev/null
+    grep -q '"Kernel Name"' "$out/counters-ncu-$round.csv" 2>/dev/null || return 1
+  done
 }
 
 # What a process's first call for counters takes, in fresh processes: with and

@@ -106,8 +106,9 @@ def counters(b):
             b.add(title + 'fails', row['error'], 'no error', False)
         for f in row['figures']:
             b.add(title + f['metric'], f.get('ours'), f.get(
-                'bar', 'ncu\'s %.6g +-%.6g' % (f.get('ncu', float('nan')),
-                                              f.get('allowed', 0))), f['ok'])
+                'bar', 'ncu\'s %.6g to %.6g +-%.6g' % (
+                    *f.get('ncu_between', [f.get('ncu', float('nan'))] * 2),
+                    f.get('allowed', 0))), f['ok'])
     b.add('kernels that stand whole beside ncu\'s', whole,
           'a read (2 sizes), a copy, one block, a reduction, a product: 6',
           whole >= 6 or None)

@@ -1,6 +1,6 @@
 /* Hardware counters of a few kernels and of a bf16 product of cuBLAS, where
  * that is, cold and warm: JSON to the file that is named, a table to stdout.
- * With "launch" it launches the same kernels, as often and in the same order,
+ * With "launch" it launches the same kernels, once each and in the same order,
  * for another profiler to read. With "first" it reads them of one kernel, for
  * the first time in its process and again; with "first cublas" in a process
  * that has cuBLAS too. */
@@ -428,9 +428,7 @@ int main(int argc, char **argv) {
   }
   open_product();
   if (launches) {
-    int code = 0;
-    for (int i = 0; i < TIMES && !code; i++)
-      code = launch_all(&g);
+    int code = launch_all(&g);
     blas_close(product);
     gpu_close(&g);
     return code;

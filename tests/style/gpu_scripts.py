@@ -225,6 +225,25 @@ class Scripts(unittest.TestCase):
         self.assertIn('confirm_cold ratio',
                       [f['metric'] for f in warm['figures']])
 
+    def test_pages_of_several_processes_give_a_range(self):
+        pages = []
+        for value in (41, 45, 43):
+            with open(self.page([('test_read', {'': value})]),
+                      encoding='utf-8') as file:
+                pages.append(file.read())
+        path = os.path.join(self.folder, 'ncu.csv')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(''.join(pages))
+        hit = peers_counters.HIT
+        for ours, ok in ((38.9, False), (39.1, True), (46.9, True),
+                         (47.1, False)):
+            row = {**COUNTED, 'time_us': 60,
+                   'metrics': {**COUNTED['metrics'], hit: ours}}
+            _, (got,) = self.beside([row], path)
+            (figure,) = [f for f in got['figures'] if f['metric'] == hit]
+            self.assertEqual((figure['ncu'], figure['ncu_between'],
+                              figure['ok']), (43, [41, 45], ok))
+
     def test_cells_of_the_page_are_read_with_their_units(self):
         metrics = {m: 40.0 for m in peers_counters.COMPARED}
         read, written = peers_counters.READ, peers_counters.WRITTEN
