@@ -180,10 +180,11 @@ def both(row, c_side, ours, tensors, how):
 
 
 def judge(row, mine, theirs):
-    """The medians of all turns beside each other. Only what ran the same
-    kernels in the same way is compared; kernels that no trace saw are
-    unknown."""
+    """The median of what the two of a turn are apart, which share the clock's
+    and the memory's state. Only what ran the same kernels in the same way is
+    compared; kernels that no trace saw are unknown."""
     ours, c = ([r['time_ns'] / 1e3 for r in side] for side in (mine, theirs))
+    off = statistics.median(one - other for one, other in zip(ours, c))
     kernels, c_kernels = names_of(mine[-1]), names_of(theirs[-1])
     middle, c_middle = statistics.median(ours), statistics.median(c)
     allowed = max(BAR_US, BAR_PCT / 100 * c_middle)
@@ -197,9 +198,8 @@ def judge(row, mine, theirs):
                c_way={key: theirs[-1].get(key) for key in WAY},
                kernels=kernels, c_kernels=c_kernels, same_kernels=same,
                same_way=same_way, allowed_us=round(allowed, 4),
-               off_us=round(middle - c_middle, 4),
-               ok=same_way and same is not False and
-               abs(middle - c_middle) <= allowed)
+               off_us=round(off, 4),
+               ok=same_way and same is not False and abs(off) <= allowed)
 
 
 def beside(row, c_side, ours, torchs, tensors, how):

@@ -479,6 +479,9 @@ class Scripts(unittest.TestCase):
         near = self.judged([20100, 20150, 26000], [20000] * 3, 'k', 'k')
         self.assertTrue(near['ok'], near)
         self.assertAlmostEqual(near['off_us'], 0.15)
+        moved = self.judged([10000, 10100, 10400], [10000, 10250, 10250], 'k',
+                            'k')
+        self.assertEqual((moved['off_us'], moved['ok']), (0, True))
         short = self.judged([1049], [1000], 'k', 'k')
         self.assertTrue(short['ok'], short)
         self.assertFalse(self.judged([1051], [1000], 'k', 'k')['ok'])
