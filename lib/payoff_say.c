@@ -229,6 +229,15 @@ static const char *added_text(kmb_payoff *payoff, const kmb_trace *trace) {
   return text ? text : "";
 }
 
+/* All of its devices. */
+static bool is_named(const kmb_trace *trace) {
+  for (uint32_t i = 0; i < trace->devices.count; i++) {
+    const kmbi_trace_device *device = kmbi_rows_at(&trace->devices, i);
+    if (!kmbi_name_at(trace, device->name)->size) return false;
+  }
+  return true;
+}
+
 static void note_limits(kmb_payoff *payoff) {
   kmb_payoff_summary *s = &payoff->summary;
   const kmb_trace *trace = payoff->select.trace;
@@ -240,6 +249,9 @@ static void note_limits(kmb_payoff *payoff) {
                                    "on another device: the ratio is assumed "
                                    "to hold there",
                                    payoff->change.device));
+  else if (payoff->change.device && !is_named(trace))
+    note(payoff, "the trace does not name its device: that the change was "
+                 "measured on the same one is not known");
   if (!(s->flags & KMB_PAYOFF_PREDICTED))
     note(payoff, "without calls of the host it is unknown which gaps are its "
                  "own: load the SQLite export of nsys, a torch profiler's "

@@ -25,10 +25,10 @@ struct kmb_recording {
   pthread_mutex_t lock; /* of `open` and of the trace */
 };
 
-/* The three or none. */
 /* Nothing else brings the backend's recorder into a program. */
 void kmbi_backend_cuda_record(void);
 
+/* The three or none. */
 static bool can_record(const kmb_device *device) {
   return KMBI_HAS(device->ops, record_begin) &&
          KMBI_HAS(device->ops, record_point) &&

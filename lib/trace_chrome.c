@@ -47,9 +47,17 @@ typedef struct event {
   kmbi_slice members[MEMBERS];
 } event;
 
+/* A device as "deviceProperties" has it. */
+typedef struct property {
+  uint64_t id;
+  uint32_t name; /* in kmb_trace::names */
+  uint32_t reserved;
+} property;
+
 typedef struct reader {
   kmbi_jsonr json;
   kmb_trace *trace;
+  kmbi_rows properties;
   int decimals;   /* most that a time of an operation had */
   bool processes; /* operations say to which they belong */
   uint64_t base;  /* ns, added to each time: of our own files */
@@ -314,6 +322,84 @@ static kmb_status read_events(reader *r) {
   return status;
 }
 
+/* Devices by name. What is none is left alone: operations do not need it. */
+
+static kmb_status put_property(reader *r, const kmbi_slice *id,
+                               kmbi_slice *name) {
+  property p = {.id = KMBI_UNKNOWN};
+  kmbi_decimal number;
+  if (id->type != KMBI_SLICE_NUMBER || name->type != KMBI_SLICE_STRING ||
+      kmbi_decimal_read(kmbi_slice_text(&r->json, id), id->size, 0, &number) !=
+          KMBI_DECIMAL_OK ||
+      number.negative || number.decimals)
+    return KMB_OK;
+  kmb_status status = kmbi_slice_decode(&r->json, name);
+  if (status) return status;
+  p.id = number.value;
+  p.name = kmbi_trace_intern(r->trace, 0, kmbi_slice_text(&r->json, name),
+                             name->size);
+  property *row = p.name == KMBI_NO_ROW ? NULL : kmbi_rows_add(&r->properties);
+  if (!row) return kmbi_fail(KMB_ERR_NOMEM, "no memory for a trace's devices");
+  *row = p;
+  return KMB_OK;
+}
+
+static kmb_status read_property(reader *r) {
+  kmbi_slice key, id = {0}, name = {0}, ignored;
+  bool first = true, more = true;
+  char c = 0;
+  kmb_status status = kmbi_jsonr_peek(&r->json, &c);
+  if (status) return status;
+  kmbi_jsonr_pin(&r->json);
+  if (c != '{') {
+    status = kmbi_jsonr_value(&r->json, 2, &ignored);
+    kmbi_jsonr_unpin(&r->json);
+    return status;
+  }
+  r->json.at++;
+  while (!(status = kmbi_jsonr_member(&r->json, &first, &more, &key)) && more) {
+    kmbi_slice *value = &ignored;
+    if (kmbi_slice_is(&r->json, &key, "id")) value = &id;
+    if (kmbi_slice_is(&r->json, &key, "name")) value = &name;
+    status = kmbi_jsonr_value(&r->json, 3, value);
+    if (status) break;
+  }
+  if (!status) status = put_property(r, &id, &name);
+  kmbi_jsonr_unpin(&r->json);
+  return status;
+}
+
+static kmb_status read_properties(reader *r) {
+  bool first = true, more = true;
+  kmbi_slice ignored;
+  char c = 0;
+  kmb_status status = kmbi_jsonr_peek(&r->json, &c);
+  if (!status && c != '[') return kmbi_jsonr_value(&r->json, 1, &ignored);
+  if (!status) status = kmbi_jsonr_take(&r->json, '[', "a list of devices");
+  while (!status) {
+    status = kmbi_jsonr_next(&r->json, ']', &first, &more);
+    if (status || !more) return status;
+    status = read_property(r);
+  }
+  return status;
+}
+
+/* Of two names for one device none is believed. */
+static void name_devices(const reader *r) {
+  for (uint32_t i = 0; i < r->trace->devices.count; i++) {
+    kmbi_trace_device *device = kmbi_rows_at(&r->trace->devices, i);
+    uint32_t name = KMBI_NO_ROW;
+    bool several = false;
+    for (uint32_t k = 0; k < r->properties.count; k++) {
+      const property *p = kmbi_rows_at(&r->properties, k);
+      if (p->id != device->id || device->id == KMBI_UNKNOWN) continue;
+      several = several || (name != KMBI_NO_ROW && name != p->name);
+      name = p->name;
+    }
+    if (name != KMBI_NO_ROW && !several) device->name = name;
+  }
+}
+
 /* The value of a key of ours; the reader is at it. */
 static kmb_status read_ours(reader *r, uint64_t *value) {
   kmbi_slice slice;
@@ -334,10 +420,12 @@ static kmb_status read_other(reader *r, const kmbi_slice *key, bool seen) {
   bool dropped = kmbi_slice_is(&r->json, key, "kmb_dropped");
   bool driver = kmbi_slice_is(&r->json, key, "kmb_driver_added_ns");
   bool runtime = kmbi_slice_is(&r->json, key, "kmb_runtime_added_ns");
+  bool devices = kmbi_slice_is(&r->json, key, "deviceProperties");
   kmbi_jsonr_unpin(&r->json);
   if (base && seen)
     return kmbi_jsonr_fail(&r->json,
                            "\"kmb_base_ns\" stands behind the events");
+  if (devices) return read_properties(r);
   if (base) return read_ours(r, &r->base);
   if (dropped) return read_ours(r, &r->trace->dropped);
   if (driver) return read_ours(r, &r->trace->driver_added);
@@ -378,11 +466,14 @@ kmb_status kmbi_load_chrome(kmb_trace *trace, kmbi_source *source) {
   char c = 0;
   trace->format = KMB_TRACE_CHROME_JSON;
   kmbi_jsonr_init(&r.json, source);
+  kmbi_rows_init(&r.properties, &trace->memory, sizeof(property));
   kmb_status status = kmbi_jsonr_peek(&r.json, &c);
   if (!status) status = c == '[' ? read_events(&r) : read_top(&r);
   if (!status) status = kmbi_jsonr_peek(&r.json, &c);
   if (!status && c)
     status = kmbi_jsonr_fail(&r.json, "text after the end of the trace");
+  if (!status) name_devices(&r);
+  kmbi_rows_release(&r.properties);
   /* Kineto names no process where there is but one. */
   trace->one_process = !r.processes;
   for (int i = r.decimals; i < 3 && trace->rows; i++)

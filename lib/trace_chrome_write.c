@@ -275,6 +275,25 @@ static void put_ours(kmbi_out *out, const char *key, uint64_t value) {
                     (unsigned long long)value);
 }
 
+/* As Kineto has them, those that have a name. */
+static void put_devices(writer *w) {
+  const kmbi_rows *devices = &w->trace->devices;
+  bool some = false;
+  for (uint32_t i = 0; i < devices->count; i++) {
+    const kmbi_trace_device *device = kmbi_rows_at(devices, i);
+    const kmbi_name *name = kmbi_name_at(w->trace, device->name);
+    if (device->id == KMBI_UNKNOWN || !name->size) continue;
+    kmbi_out_put(&w->out, some ? ", " : " \"deviceProperties\": [");
+    kmbi_out_put(&w->out, "{\"id\": ");
+    kmbi_out_u64(&w->out, device->id);
+    kmbi_out_put(&w->out, ", \"name\": \"");
+    put_text(&w->out, name);
+    kmbi_out_put(&w->out, "}");
+    some = true;
+  }
+  if (some) kmbi_out_put(&w->out, "],\n");
+}
+
 static kmb_status put_trace(writer *w) {
   const kmb_trace *trace = w->trace;
   for (uint32_t i = 0; i < trace->ops.count; i++) {
@@ -290,6 +309,7 @@ static kmb_status put_trace(writer *w) {
   put_ours(&w->out, "dropped", trace->dropped);
   put_ours(&w->out, "driver_added_ns", trace->driver_added);
   put_ours(&w->out, "runtime_added_ns", trace->runtime_added);
+  put_devices(w);
   kmbi_out_put(&w->out, " \"traceEvents\": [");
   kmb_status status = put_events(w);
   if (!status) kmbi_out_put(&w->out, "]}\n");

@@ -46,6 +46,10 @@ libdir=$(pkg-config --variable=libdir kmb) || fail "pkg-config does not find kmb
 for variable in abi plugindir; do
   [ -n "$(pkg-config --variable=$variable kmb)" ] || fail "kmb.pc lacks $variable"
 done
+plugins=$(pkg-config --variable=plugindir kmb)
+prefix=$(pkg-config --variable=prefix kmb)
+grep -aq "${plugins#"$prefix"}" "$libdir/libkmb.so" ||
+  fail "kmb.pc has plugins in $plugins, the library looks elsewhere"
 flags="-Wall -Wextra -Wpedantic -Werror"
 program=$work/minimal
 

@@ -103,6 +103,13 @@ def sources(check, folder, document):
             check.bad += 1
     check.run([trace, both], 0, 'in the step the kernel takes')
     check.run([trace, both, '--markdown'], 0, '**Payoff of new:** the step')
+    other = write(folder, 'other.json',
+                  step(kernel).replace('NVIDIA H200', 'NVIDIA A100'))
+    check.run([other, both], 1, 'the step on "NVIDIA A100"')
+    check.run([other, both, '--any-device'], 0, 'on another device')
+    nameless = write(folder, 'nameless.json',
+                     step(kernel).replace('"name": "NVIDIA H200"', '"x": 1'))
+    check.run([nameless, both], 0, 'does not name its device')
     row['name'] = 'third'
     comparison['rows'].append(dict(row, name='fourth', ratio=0.8))
     comparison['document']['results'] = [old, dict(new, name='third'),

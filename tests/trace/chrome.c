@@ -210,6 +210,40 @@ static void other_members_are_skipped(void) {
   kmb_trace_destroy(trace);
 }
 
+static void check_device(const char *properties, const char *name) {
+  char text[1024];
+  for (int behind = 0; behind < 2; behind++) {
+    snprintf(text, sizeof text, "{%s%s\"traceEvents\": [%s]%s%s}",
+             behind ? "" : properties, behind ? "" : ", ",
+             KERNEL("k", "1", "1", "\"device\": 3"), behind ? ", " : "",
+             behind ? properties : "");
+    kmb_trace *trace = load(text);
+    REQUIRE_STR(op_of(trace, 0).device_name, name);
+    kmb_trace_destroy(trace);
+  }
+}
+
+static void devices_have_the_names_of_their_properties(void) {
+#define LIST "\"deviceProperties\": "
+  check_device(LIST "[{\"id\": 1, \"name\": \"A\"}, {\"id\": 3, \"name\": "
+                    "\"B \\u00e4\", \"x\": [{}]}]",
+               "B \xC3\xA4");
+  check_device(LIST "[{\"name\": \"B\", \"id\": 3}, {\"id\": 3, \"name\": "
+                    "\"B\"}]",
+               "B");
+  check_device(LIST "[{\"id\": 3, \"name\": \"B\"}, {\"id\": 3, \"name\": "
+                    "\"C\"}]",
+               "");
+  check_device(LIST "[{\"id\": 3.5, \"name\": \"B\"}, {\"id\": -3, \"name\": "
+                    "\"B\"}, {\"id\": \"3\", \"name\": \"B\"}]",
+               "");
+  check_device(LIST "[{\"id\": 3, \"name\": 3}, {\"id\": 3}, 3, [], null, {}]",
+               "");
+  check_device(LIST "{\"id\": 3, \"name\": \"B\"}", "");
+  check_device(LIST "[]", "");
+#undef LIST
+}
+
 static void long_names_pass_the_buffer(void) {
   enum { LENGTH = 3 << 20 };
   char *text = malloc(LENGTH + 512), *name = malloc(LENGTH + 1);
@@ -419,6 +453,7 @@ int main(void) {
   RUN(calls_and_ranges_are_taken);
   RUN(escapes_are_decoded);
   RUN(other_members_are_skipped);
+  RUN(devices_have_the_names_of_their_properties);
   RUN(long_names_pass_the_buffer);
   RUN(depth_has_a_limit);
   RUN(malformed_json_is_refused);

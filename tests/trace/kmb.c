@@ -123,6 +123,8 @@ static void chrome_counts_from_a_base(void) {
   REQUIRE_HAS(text.data, "\"ts\": 0.005");
   kmb_trace *again = load_n(text.data, text.size);
   REQUIRE_EQ(op_of(again, 0).start_ns, 1700000000000000005);
+  REQUIRE(op_of(trace, 0).device_name[0]);
+  REQUIRE_STR(op_of(again, 0).device_name, op_of(trace, 0).device_name);
   REQUIRE_EQ(info_of(again).dropped, 3);
   REQUIRE_EQ(info_of(again).driver_added_ns, 7);
   REQUIRE_EQ(info_of(again).runtime_added_ns, 11);
