@@ -1,4 +1,5 @@
 """The Python front on the host backend."""
+import contextlib
 import json
 import math
 import os
@@ -551,3 +552,96 @@ class Arrays(unittest.TestCase):
         new = _arrays.replaced(call, (1, 'k', 'a'), 'y')
         self.assertEqual(new[1], {'k': {'a': 'y'}})
         self.assertEqual(call, (([1, (2, 3)], 4), {'k': {'a': 5}}))
+
+
+@contextlib.contextmanager
+def at_callback(number, do):
+    """Calls `do` where the callback of that number begins, before its first
+    instruction; gives a list with an entry for each callback."""
+    begun = []
+
+    def trace(frame, _event, _arg):
+        if frame.f_code.co_name == 'guarded' and \
+                frame.f_code.co_filename == _library.__file__:
+            begun.append(1)
+            if len(begun) == number:
+                do()
+
+    old = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield begun
+    finally:
+        sys.settrace(old)
+
+
+class WhatCallbacksMiss(unittest.TestCase):
+    """What is raised before a callback's first instruction, where ctypes only
+    prints it, is not lost, and no document is shorter for it."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.saved = os.path.join(self.folder.name, 'saved.json')
+        self.result = quick(lambda: None)
+        self.document = self.result.to_json()
+        self.ways = {
+            'to_json': self.result.to_json, 'str': lambda: str(self.result),
+            'table': lambda: kmb.table([self.result]),
+            'loads': lambda: kmb.loads(self.document),
+            'save': lambda: kmb.save(self.saved, [self.result])}
+
+    def each(self):
+        """Every way, and the numbers of its first, second and last callback."""
+        for name, way in self.ways.items():
+            with at_callback(0, None) as begun:
+                way()
+            self.assertTrue(begun, name)
+            for number in sorted({1, min(2, len(begun)), len(begun)}):
+                yield name, number
+
+    def test_ctrl_c(self):
+        printed = []
+        with mock.patch.object(sys, 'unraisablehook', printed.append):
+            for name, number in self.each():
+                with self.subTest(name, number=number), \
+                        self.assertRaises(KeyboardInterrupt), at_callback(
+                            number,
+                            lambda: signal.raise_signal(signal.SIGINT)):
+                    self.ways[name]()
+                self.assertEqual(signal.getsignal(signal.SIGINT),
+                                 signal.default_int_handler)
+        self.assertEqual(printed, [])
+
+    def test_a_handler_that_raises_nothing(self):
+        seen = []
+        old = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+        try:
+            for name, number in self.each():
+                seen.clear()
+                whole = self.ways[name]()
+                with self.subTest(name, number=number):
+                    with at_callback(
+                            number,
+                            lambda: signal.raise_signal(signal.SIGINT)):
+                        again = self.ways[name]()
+                    self.assertEqual(seen, [1])
+                    if isinstance(whole, str):
+                        self.assertEqual(again, whole)
+        finally:
+            signal.signal(signal.SIGINT, old)
+
+    def test_anything_else_is_an_error(self):
+        def fails():
+            raise RuntimeError('from elsewhere')
+
+        printed = []
+        with mock.patch.object(sys, 'unraisablehook',
+                               lambda one: printed.append(one.exc_type)):
+            for name, number in self.each():
+                printed.clear()
+                with self.subTest(name, number=number), \
+                        self.assertRaisesRegex(kmb.Error, 'before a callback'):
+                    with at_callback(number, fails):
+                        self.ways[name]()
+                self.assertEqual(printed, [RuntimeError])

@@ -174,6 +174,33 @@ class Transports(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             comm.gather(b'x')
 
+    def test_ctrl_c_where_a_callback_begins(self):
+        # Before its first instruction, where nothing catches it.
+        printed = []
+        for name in ['start', 'test', 'release']:
+            comm, left = kmb.Comm(OnBoard(Board(1), 0)), [name]
+
+            def trace(frame, _event, _arg):
+                if left and frame.f_code.co_name == left[0] and \
+                        isinstance(frame.f_locals.get('self'),
+                                   kmb.comm._Calls):
+                    left.clear()
+                    signal.raise_signal(signal.SIGINT)
+
+            old = sys.gettrace()
+            with self.subTest(name), mock.patch.object(
+                    sys, 'unraisablehook', printed.append):
+                try:
+                    with self.assertRaises(KeyboardInterrupt):
+                        sys.settrace(trace)
+                        comm.gather(b'x')
+                finally:
+                    sys.settrace(old)
+                self.assertEqual(left, [])
+                self.assertEqual(signal.getsignal(signal.SIGINT),
+                                 signal.default_int_handler)
+        self.assertEqual(printed, [])
+
     def test_a_device_barrier(self):
         seen = []
         OnBoard.device_barrier = lambda self, stream: seen.append(stream)

@@ -1,7 +1,11 @@
 """Finds libkmb, loads it, and declares its functions."""
 import ctypes
+import functools
 import os
+import signal
 import subprocess
+import threading
+from types import FrameType
 from typing import Any, Callable, List, Mapping, Optional
 
 from . import _abi, errors
@@ -123,23 +127,74 @@ READ = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p,
                         ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t))
 
 
+class Deferred:
+    """Within it Ctrl-C is only noted; the old handler is called when it ends,
+    or by ``let``. Python runs handlers before the first instruction of a
+    callback too, where nothing catches what they raise: ctypes would print and
+    forget it, and C would get a status that means nothing."""
+
+    def __init__(self) -> None:
+        self.old: Any = None
+        self.noted: Any = None
+
+    def __enter__(self) -> None:
+        # Python runs handlers on no other thread.
+        if threading.current_thread() is not threading.main_thread():
+            return
+        old = signal.getsignal(signal.SIGINT)
+        if callable(old):  # neither ignored nor another's than Python's
+            self.old = old
+            signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, number: int, frame: Optional[FrameType]) -> None:
+        self.noted = (number, frame)
+
+    def let(self) -> None:
+        """Calls the old handler if there was a Ctrl-C: for callbacks, where
+        they catch what it raises."""
+        if self.noted is not None and \
+                threading.current_thread() is threading.main_thread():
+            noted, self.noted = self.noted, None
+            self.old(*noted)
+
+    def __exit__(self, *_: Any) -> None:
+        if self.old is None:
+            return
+        try:
+            signal.signal(signal.SIGINT, self.old)
+        finally:
+            self.let()
+
+
 def _streamed(part: Callable[..., None], kind: Any,
               function: Callable[[Any], int]) -> None:
     """Calls a function of the library that calls ``part``. What that raises,
     KeyboardInterrupt say, comes out: ctypes would print and forget it."""
+    deferred = Deferred()
     raised: List[BaseException] = []
+    ended = [0]
 
     def guarded(*arguments: Any) -> int:
         try:
+            deferred.let()
             part(*arguments)
+            ended[0] += 1
             return _abi.KMB_OK
         except BaseException as error:  # pylint: disable=broad-except
             raised.append(error)
             return _abi.KMB_ERR_IO
 
-    status = function(kind(guarded))
+    # It counts before the first instruction of guarded(), where handlers of
+    # other signals and the limit of recursion raise still.
+    counted = functools.lru_cache(maxsize=0)(guarded)
+    with deferred:
+        status = function(kind(counted))
     if raised:
         raise raised[0]
+    if counted.cache_info().misses != ended[0]:
+        raise errors.of_status(
+            _abi.KMB_ERR_IO, 'something was raised before a callback began; '
+            'Python has printed it')
     check(status)
 
 

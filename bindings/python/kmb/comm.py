@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, \
 from . import _abi, _given, errors
 from ._arrays import torch_module
 from ._given import checked
-from ._library import check, chosen, error_of, lib
+from ._library import Deferred, check, chosen, error_of, lib
 
 _BARRIERS = {None: _abi.KMB_BARRIER_AUTO, 'flag': _abi.KMB_BARRIER_FLAG,
              'stream': _abi.KMB_BARRIER_STREAM, 'nccl': _abi.KMB_BARRIER_NCCL,
@@ -146,6 +146,13 @@ class _Calls:
         self.requests: Dict[int, Any] = {}
         self.count = 0
         self.kept: List[Any] = []
+        self.deferred = Deferred()
+
+    def deferring(self) -> Deferred:
+        """Within it, around a call of C, Ctrl-C does not raise where a
+        callback begins, but within start() or test(), or at the end."""
+        self.deferred = Deferred()
+        return self.deferred
 
     def put(self, struct: Any, **functions: Callable[..., Any]) -> None:
         """Sets callbacks of a struct."""
@@ -167,6 +174,7 @@ class _Calls:
               request: Any) -> int:
         """kmb_comm_ops::start"""
         def begin() -> None:
+            self.deferred.let()
             assert self.transport is not None
             self.count += 1
             self.requests[self.count] = (
@@ -178,6 +186,7 @@ class _Calls:
     def test(self, _ctx: Any, number: int, done: Any) -> int:
         """kmb_comm_ops::test"""
         def ask() -> None:
+            self.deferred.let()
             assert self.transport is not None
             done[0] = 0
             request, receive, size = self.requests[number]
@@ -243,8 +252,9 @@ def _bytes(name: str, value: Any) -> bytes:
     return bytes(value)
 
 
-def _destroy(handle: ctypes.c_void_p, _calls: _Calls) -> None:
-    lib.kmb_comm_destroy(handle)
+def _destroy(handle: ctypes.c_void_p, calls: _Calls) -> None:
+    with calls.deferring():
+        lib.kmb_comm_destroy(handle)
 
 
 class Comm(_given.Held):
@@ -288,9 +298,10 @@ class Comm(_given.Held):
         ops.rank = _given.int32('the transport\'s rank', transport.rank)
         ops.size = _given.int32('the transport\'s size', transport.size)
         handle = ctypes.c_void_p()
-        check(lib.kmb_comm_create(ctypes.byref(ops), ctypes.byref(params),
-                                  ctypes.byref(handle)))
-        self._take(handle, calls)
+        with calls.deferring():
+            check(lib.kmb_comm_create(ctypes.byref(ops), ctypes.byref(params),
+                                      ctypes.byref(handle)))
+            self._take(handle, calls)
 
     def _take(self, handle: ctypes.c_void_p, calls: _Calls) -> None:
         self._handle, self._calls, self._users = handle, calls, 0
@@ -306,11 +317,12 @@ class Comm(_given.Held):
         run's own; waits for all of them."""
         calls, handle = _Calls(None, abort), ctypes.c_void_p()
         params = _params(calls, **how)
-        check(lib.kmb_comm_shm_create(_given.encoded('name', name), rank, size,
-                                      ctypes.byref(params),
-                                      ctypes.byref(handle)))
         one = cls.__new__(cls)
-        one._take(handle, calls)
+        with calls.deferring():
+            check(lib.kmb_comm_shm_create(_given.encoded('name', name), rank,
+                                          size, ctypes.byref(params),
+                                          ctypes.byref(handle)))
+            one._take(handle, calls)
         return one
 
     @classmethod
@@ -364,9 +376,9 @@ class Comm(_given.Held):
     def gather(self, data: bytes) -> List[bytes]:
         """What every rank gives, by rank. All give as many bytes."""
         out = ctypes.create_string_buffer(max(1, len(data) * self.size))
-        with self.in_use() as handle:
+        with self.in_use() as handle, self._calls.deferring():
             status = lib.kmb_comm_allgather(handle, data, out, len(data))
-        self.raise_for(status)
+            self.raise_for(status)
         return [out.raw[r * len(data):(r + 1) * len(data)]
                 for r in range(self.size)]
 

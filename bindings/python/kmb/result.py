@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, \
 
 from . import _abi, _given, errors
 from ._given import Path, checked, several, wrong
-from ._library import check, handle_of, lib, read, text, written
+from ._library import Deferred, check, handle_of, lib, read, text, written
 
 
 @dataclass(frozen=True)
@@ -273,9 +273,10 @@ class _List:
 
     def __init__(self, document: bytes) -> None:
         self.handle = ctypes.c_void_p()
-        read(lib.kmb_results_read_json, document, None,
-             ctypes.byref(self.handle))
-        _given.freed(self, lib.kmb_results_destroy, self.handle)
+        with Deferred():  # or a Ctrl-C would leave what was read
+            read(lib.kmb_results_read_json, document, None,
+                 ctypes.byref(self.handle))
+            _given.freed(self, lib.kmb_results_destroy, self.handle)
 
     def results(self) -> List[Result]:
         """Each keeps the list alive."""
