@@ -70,54 +70,46 @@ run() { # SECONDS NAME PROGRAM ARGUMENT...
   return $code
 }
 
+# A document's list of that name, of one line each, and what GPU they are of.
+document() { # NAME
+  printf '{"device": "%s", "date": "%s", "%s": [\n' "$(nvidia-smi \
+    --query-gpu=name,driver_version,persistence_mode --format=csv,noheader \
+    2>/dev/null | head -n 1)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1"
+  sed '$!s/$/,/'
+  printf ']}\n'
+}
+
 # Fresh processes in turn, the order of the kinds changing from round to round.
 opens() {
-  separator=''
-  about=$(nvidia-smi --query-gpu=name,driver_version,persistence_mode \
-    --format=csv,noheader 2>/dev/null | head -n 1)
-  printf '{"device": "%s", "date": "%s", "open": [\n' "$about" \
-    "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
   for round in 1 2 3 4 5 6 7 8 9 10; do
     order='driver kmb'
     [ $((round % 2)) = 0 ] && order='kmb driver'
     [ "$round" -le 3 ] && order="$order steps"
     for what in $order; do
-      line=$("$folder/gpu_open" "$what") || continue
-      printf '%s%s' "$separator" "$line"
-      separator=',
-'
+      "$folder/gpu_open" "$what"
     done
   done
-  printf ']}\n'
 }
 
 # A million launches a process, recorded and never traced in turns.
 launches() {
-  separator=''
-  printf '{"device": "%s", "date": "%s", "launches": [\n' \
-    "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader \
-      2>/dev/null | head -n 1)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
   for round in 1 2 3 4 5 6 7; do
     order='launches recorded'
     [ $((round % 2)) = 0 ] && order='recorded launches'
     for what in $order; do
-      line=$("$folder/gpu_record" "$what" | grep '^{') || continue
-      printf '%s%s' "$separator" "$line"
-      separator=',
-'
+      "$folder/gpu_record" "$what" | grep '^{'
     done
   done
-  printf ']}\n'
 }
 
 record_part() {
   run 60 record "$folder/gpu_record" "$out/record.json"
-  launches >"$out/record_launches.json"
+  launches | document launches >"$out/record_launches.json"
   cat "$out/record_launches.json"
 }
 
 open_part() {
-  opens >"$out/open.json"
+  opens | document open >"$out/open.json"
   cat "$out/open.json"
   for what in driver kmb; do
     sed -n "s/.*open_${what}_ms\": \([0-9.]*\).*/\1/p" "$out/open.json" |
@@ -296,24 +288,20 @@ read_by_ncu() { # NAME LIBRARIES PROGRAM ARGUMENT...
 # What a process's first call for counters takes, in fresh processes: with and
 # without a library in it that maps much memory.
 counters_first() {
-  separator=''
-  printf '['
   for round in 1 2 3 4 5; do
     for more in '' cublas; do
       # shellcheck disable=SC2086 # none where it is empty
       line=$(timeout 60 "$folder/gpu_counters" first $more) || continue
-      printf '%s%s' "$separator" "$line"
-      separator=',
-'
+      echo "$line" | tr '\n' ' '
+      echo
     done
   done
-  printf ']\n'
 }
 
 # Counters of ours beside those of Nsight Compute, of the same launches: cold,
 # clocks as they are. They need privileges. Whatever fails, the rest is had.
 counters_part() {
-  counters_first >"$out/counters-first.json"
+  counters_first | document calls >"$out/counters-first.json"
   grep -o '^.*"first_ms": [^,]*' "$out/counters-first.json"
   run 60 counters "$folder/gpu_counters" "$out/counters.json"
   ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu \

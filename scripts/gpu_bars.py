@@ -116,7 +116,7 @@ def counters(b):
 
 def first(b):
     """The first process reads libraries from the disk."""
-    calls = b.read('counters-first')
+    calls = b.read('counters-first')['calls']
     alone = [c for c in calls if not c['cublas']][1:]
     b.most('a process\'s first call for counters, median, ms',
            statistics.median(c['first_ms'] for c in alone), 500)

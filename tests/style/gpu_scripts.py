@@ -338,9 +338,9 @@ class Scripts(unittest.TestCase):
         name = "a process's first call for counters, median, ms"
 
         def judge(*calls):
-            self.write('counters-first', [
+            self.write('counters-first', {'calls': [
                 {'cublas': cublas, 'first_ms': ms, 'second_ms': 370}
-                for cublas, ms in calls])
+                for cublas, ms in calls]})
             return {r['name']: r['ok'] for r in gpu_bars.collect(self.folder)}
 
         rest = [(True, 900)] * 4
